@@ -1,0 +1,239 @@
+//! The coordinator: sees when everybody sleeps and nothing is on its way, and then jumps to the next deadline.
+//!
+//! It is one thread of the process that owns the clock. It may jump only if, at some single moment,
+//!
+//! - no guard was held, here or in any process that takes part,
+//! - no thread of any of them was running or runnable ([`threads`]),
+//! - nothing was on its way between them ([`sockets`]),
+//! - nobody's deadline had passed unserved.
+//!
+//! Two looks establish that moment: all asleep at the first, then the kernel's queues, then all asleep at the
+//! second, with nothing changed in between. Two kinds of threads are left out because they look at the clock all
+//! the time: coordinators, and the timer threads of other processes. The latter are covered by their slot: it
+//! shows a deadline in the past until everybody due has been woken.
+//!
+//! It pays for itself: after each look it rests ten times as long as the look has cost it.
+
+pub(crate) mod diag;
+pub(crate) mod sockets;
+pub(crate) mod threads;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use self::sockets::Sockets;
+use self::threads::{Look, Process};
+use crate::core::Core;
+use crate::holding::{Holding, Whose};
+use crate::keeper::OwnLine;
+use crate::machine;
+use crate::mode::IdleSkip;
+use crate::page::slots::{Slot, Table};
+use crate::time::nanos;
+
+/// Rest between two looks while everybody sleeps.
+const PACE: Duration = Duration::from_micros(300);
+/// The longest rest while somebody is busy.
+const PACE_BUSY: Duration = Duration::from_millis(2);
+/// So many times the cost of a look it rests at least: a share of one eleventh of a processor.
+const REST_FACTOR: u32 = 10;
+/// A deadline nearer than this is waited for.
+const WORTH_A_JUMP: u64 = 500_000;
+
+/// Threads that coordinate, of all clocks in this process: they do not count as anybody's work.
+static COORDINATING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+fn coordinating() -> MutexGuard<'static, BTreeSet<u32>> {
+    COORDINATING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sees to the jumps of one clock.
+#[derive(Debug)]
+pub(crate) struct Coordinator {
+    settings: IdleSkip,
+    us: Process,
+    peers: BTreeMap<u32, Process>,
+    sockets: Sockets,
+    /// What was seen when all were asleep at the last look.
+    before: Option<Asleep>,
+}
+
+/// What must not change between two looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Asleep {
+    table: Table,
+    /// Guards taken and timers set in this process.
+    activity: (u64, u64),
+    next: u64,
+}
+
+/// All are asleep, and whether anybody has run since the last look.
+struct Seen {
+    asleep: Asleep,
+    stirred: bool,
+    pids: Vec<u32>,
+}
+
+impl Coordinator {
+    /// A coordinator; fails where the kernel does not let it see what it must.
+    pub(crate) fn new(settings: IdleSkip) -> io::Result<Self> {
+        let mut us = Process::new(std::process::id());
+        us.look(|_| false)?;
+        let mut sockets = Sockets::open()?;
+        sockets.look(&[], machine::monotonic())?;
+        Ok(Self { settings, us, peers: BTreeMap::new(), sockets, before: None })
+    }
+
+    /// Coordinates until the clock is closed.
+    pub(crate) fn run(mut self, core: &Core, own: &OwnLine) {
+        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        coordinating().insert(tid);
+        let mut pace = PACE;
+        while !core.closed.load(Ordering::Relaxed) {
+            let cost = machine::thread_cpu();
+            pace = match self.step(core, own) {
+                Ok(()) => PACE,
+                Err(holding) => {
+                    let rest = rest_after(&holding, pace);
+                    core.set_holding(holding);
+                    rest
+                }
+            };
+            let cost = Duration::from_nanos(machine::thread_cpu() - cost);
+            core.lag.note_starved(machine::pause(pace.max(cost * REST_FACTOR)));
+        }
+        coordinating().remove(&tid);
+    }
+
+    /// One look, and a jump if it is the second that found everybody asleep.
+    fn step(&mut self, core: &Core, own: &OwnLine) -> Result<(), Holding> {
+        let before = self.before.take();
+        let seen = self.look(core, own)?;
+        if !seen.stirred && before.as_ref() == Some(&seen.asleep) {
+            self.jump(core, own, seen.asleep.next);
+            return Ok(());
+        }
+        let on_its_way = self.sockets.look(&seen.pids, machine::monotonic()).map_err(|e| blind(&e))?;
+        match on_its_way {
+            Some(what) => Err(Holding::OnItsWay(what)),
+            None => {
+                self.before = Some(seen.asleep);
+                Err(Holding::Settling)
+            }
+        }
+    }
+
+    fn jump(&self, core: &Core, own: &OwnLine, next: u64) {
+        let (now, _) = own.read();
+        let bounded = next.min(now.saturating_add(nanos(self.settings.jump_max)));
+        let target = match self.settings.round_up_to.map(nanos) {
+            Some(grid) if grid > 0 => bounded.checked_next_multiple_of(grid).unwrap_or(bounded),
+            _ => bounded,
+        };
+        own.jump(target);
+        core.jumps.fetch_add(1, Ordering::Relaxed);
+        core.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
+        core.timers.ring();
+    }
+
+    /// One look at everything but the sockets.
+    fn look(&mut self, core: &Core, own: &OwnLine) -> Result<Seen, Holding> {
+        let activity = (no_guards(core)?, core.timers.ever_set());
+        let mut table = own.page().table().map_err(|e| blind(&e))?;
+        if table.turned_away > 0 {
+            return Err(Holding::TableFull { turned_away: table.turned_away });
+        }
+        if core.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
+            return Err(Holding::NothingAwaited);
+        }
+        let mut stirred = self.look_at_us()?;
+        stirred |= self.look_at_peers(own, &mut table)?;
+        if let Some(slot) = table.slots.iter().find(|slot| slot.guards > 0) {
+            return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
+        }
+        let next = next_deadline(core, own, &table)?;
+        let pids = table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
+        Ok(Seen { asleep: Asleep { table, activity, next }, stirred, pids })
+    }
+
+    fn look_at_us(&mut self) -> Result<bool, Holding> {
+        let coordinating = coordinating();
+        match self.us.look(|tid| coordinating.contains(&tid)).map_err(|e| blind(&e))? {
+            Look::Awake(thread) => Err(Holding::Running(thread)),
+            Look::Asleep => Ok(false),
+            Look::Stirred | Look::Stopped | Look::Gone => Ok(true),
+        }
+    }
+
+    /// Looks at the processes that take part, and leaves in the table only those that can wake by themselves.
+    fn look_at_peers(&mut self, own: &OwnLine, table: &mut Table) -> Result<bool, Holding> {
+        let (mut stirred, mut idle) = (false, Vec::new());
+        self.peers.retain(|pid, _| table.slots.iter().any(|slot| slot.pid == *pid));
+        for Slot { pid, timer_thread, .. } in &table.slots {
+            let peer = self.peers.entry(*pid).or_insert_with(|| Process::new(*pid));
+            match peer.look(|tid| Some(tid) == *timer_thread).map_err(|e| blind(&e))? {
+                Look::Awake(thread) => return Err(Holding::Running(thread)),
+                Look::Asleep => {}
+                Look::Stirred => stirred = true,
+                Look::Stopped => idle.push(*pid),
+                Look::Gone => {
+                    own.page().expel(*pid).map_err(|e| blind(&e))?;
+                    self.peers.remove(pid);
+                    return Err(Holding::Settling);
+                }
+            }
+        }
+        table.slots.retain(|slot| !idle.contains(&slot.pid));
+        Ok(stirred)
+    }
+}
+
+fn no_guards(core: &Core) -> Result<u64, Holding> {
+    let held = core.guards.lock();
+    match held.oldest() {
+        Some(oldest) => Err(Holding::Busy { guards: held.count(), oldest }),
+        None => Ok(held.taken()),
+    }
+}
+
+/// The earliest deadline of all, if it is far enough ahead to jump to.
+fn next_deadline(core: &Core, own: &OwnLine, table: &Table) -> Result<u64, Holding> {
+    let ours = core.timers.next().map(|(deadline, at)| (deadline, Whose::Ours(at)));
+    let theirs = table.slots.iter().filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
+    let (next, whose) = ours
+        .into_iter()
+        .chain(theirs)
+        .min_by_key(|(deadline, _)| *deadline)
+        .ok_or(Holding::NothingAwaited)?;
+    let (now, _) = own.read();
+    if next <= now {
+        Err(Holding::Overdue { whose, by: Duration::from_nanos(now - next) })
+    } else if next - now < WORTH_A_JUMP {
+        Err(Holding::Soon { in_virtual: Duration::from_nanos(next - now) })
+    } else {
+        Ok(next)
+    }
+}
+
+fn rest_after(holding: &Holding, last: Duration) -> Duration {
+    match holding {
+        Holding::Settling | Holding::Overdue { .. } | Holding::Soon { .. } => PACE,
+        _ => (last * 3 / 2).min(PACE_BUSY),
+    }
+}
+
+fn blind(error: &io::Error) -> Holding {
+    Holding::Blind(error.to_string())
+}
+
+/// Starts the thread of a coordinator.
+pub(crate) fn start(coordinator: Coordinator, core: Arc<Core>) -> io::Result<()> {
+    let run = move || {
+        let own = core.own().expect("only an owner coordinates");
+        coordinator.run(&core, own);
+    };
+    std::thread::Builder::new().name("clock-jumps".into()).spawn(run).map(drop)
+}

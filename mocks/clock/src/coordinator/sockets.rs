@@ -1,0 +1,258 @@
+//! Whether something is on its way between processes that all sleep.
+//!
+//! Nearly always a message on loopback has a runnable owner, and [`super::threads`] sees that. What it cannot
+//! see is kept by the kernel:
+//!
+//! - packets in a processor's backlog, delivered later by a kernel thread that waits for a processor;
+//! - bytes that a socket has not sent: Nagle's algorithm holds a small write back until the other side's delayed
+//!   acknowledgement, 40 ms later, and all that time both ends sleep;
+//! - bytes sent and lost, to be sent again;
+//! - a connection not yet answered;
+//! - bytes that arrived and are unread.
+//!
+//! A queue that nobody empties for [`PATIENCE`] is not on its way, it is stuck, most often because its reader
+//! does not read; a test that stalls a reader must not lose its speed. Such a queue counts again once it shrinks.
+//!
+//! The full list of sockets costs a walk through the kernel's table, so it is read only when segments have been
+//! sent since everything was last seen empty and acknowledged: from that state on no write can be held back
+//! without one being sent before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use super::diag::{Diag, TcpSocket};
+use crate::time::nanos;
+
+/// Longer than the kernel's first retransmission, which is the longest it keeps anything back by itself.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// The kernel's queues, and what is remembered of them from look to look.
+#[derive(Debug)]
+pub(crate) struct Sockets {
+    diag: Diag,
+    softnet: File,
+    snmp: File,
+    /// Segments counted when all queues of ours were last seen empty and acknowledged.
+    clean_at: Option<u64>,
+    queues: BTreeMap<u32, Queue>,
+}
+
+/// A queue that is not empty, by its socket's inode.
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    waiting: u32,
+    moved_at: u64,
+}
+
+/// What is on its way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OnItsWay {
+    /// So many packets wait in the backlog of a processor.
+    Packets(u64),
+    /// Bytes wait in a socket of ours.
+    Bytes(TcpSocket),
+}
+
+impl fmt::Display for OnItsWay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OnItsWay::Packets(n) => write!(f, "{n} packets wait in the kernel's backlog"),
+            OnItsWay::Bytes(socket) => socket.fmt(f),
+        }
+    }
+}
+
+impl Sockets {
+    pub(crate) fn open() -> io::Result<Self> {
+        Ok(Self {
+            diag: Diag::open()?,
+            softnet: File::open("/proc/self/net/softnet_stat")?,
+            snmp: File::open("/proc/self/net/snmp")?,
+            clean_at: None,
+            queues: BTreeMap::new(),
+        })
+    }
+
+    /// What is on its way to or from one of these processes at the real moment `now`.
+    pub(crate) fn look(&mut self, pids: &[u32], now: u64) -> io::Result<Option<OnItsWay>> {
+        let packets = backlog(&read(&self.softnet)?)?;
+        if packets > 0 {
+            return Ok(Some(OnItsWay::Packets(packets)));
+        }
+        let segments = segments(&read(&self.snmp)?)?;
+        if self.clean_at == Some(segments) {
+            return Ok(None);
+        }
+        let mut busy = self.diag.tcp_sockets()?;
+        busy.retain(|socket| socket.inode != 0 && !socket.is_clean());
+        if !busy.is_empty() {
+            let ours = inodes(pids)?;
+            busy.retain(|socket| ours.contains(&socket.inode));
+        }
+        self.clean_at = busy.is_empty().then_some(segments);
+        busy.retain(|socket| socket.waiting() > 0);
+        let before = std::mem::take(&mut self.queues);
+        for socket in &busy {
+            let waiting = socket.waiting();
+            let moved_at = match before.get(&socket.inode) {
+                Some(queue) if waiting >= queue.waiting => queue.moved_at,
+                _ => now,
+            };
+            self.queues.insert(socket.inode, Queue { waiting, moved_at });
+        }
+        let moving =
+            |socket: &TcpSocket| now.saturating_sub(self.queues[&socket.inode].moved_at) < nanos(PATIENCE);
+        Ok(busy.into_iter().find(moving).map(OnItsWay::Bytes))
+    }
+}
+
+fn read(file: &File) -> io::Result<String> {
+    let mut bytes = vec![0; 16 * 1024];
+    let length = file.read_at(&mut bytes, 0)?;
+    bytes.truncate(length);
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// Packets in all backlogs: the twelfth column, where this kernel has one.
+fn backlog(softnet: &str) -> io::Result<u64> {
+    let column =
+        |line: &str| line.split_ascii_whitespace().nth(11).map_or(Ok(0), |hex| u64::from_str_radix(hex, 16));
+    softnet.lines().map(column).sum::<Result<u64, _>>().map_err(io::Error::other)
+}
+
+/// TCP segments received and sent, by the names in the first of the two `Tcp:` lines.
+fn segments(snmp: &str) -> io::Result<u64> {
+    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let counts: Vec<u64> = names
+        .split(' ')
+        .zip(values.split(' '))
+        .filter(|(name, _)| matches!(*name, "InSegs" | "OutSegs"))
+        .filter_map(|(_, value)| value.parse().ok())
+        .collect();
+    match counts[..] {
+        [received, sent] => Ok(received.wrapping_add(sent)),
+        _ => Err(io::Error::other("no TCP segment counts in /proc/self/net/snmp")),
+    }
+}
+
+/// The sockets that these processes have open.
+fn inodes(pids: &[u32]) -> io::Result<BTreeSet<u32>> {
+    let mut inodes = BTreeSet::new();
+    for pid in pids {
+        let entries = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
+            entries => entries?,
+        };
+        let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+        inodes.extend(links.filter_map(|link| {
+            link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u32>().ok()
+        }));
+    }
+    Ok(inodes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+    use crate::machine;
+
+    fn pair() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (one, listener.accept().unwrap().0)
+    }
+
+    /// Looks until something, or nothing, of this process is on its way; other processes' packets may pass by.
+    fn look_until(
+        sockets: &mut Sockets,
+        now: u64,
+        wanted: impl Fn(Option<&TcpSocket>) -> bool,
+    ) -> Option<TcpSocket> {
+        for _ in 0..2_000 {
+            let found = match sockets.look(&[std::process::id()], now).unwrap() {
+                Some(OnItsWay::Packets(_)) => None,
+                Some(OnItsWay::Bytes(socket)) => Some(Some(socket)),
+                None => Some(None),
+            };
+            if let Some(found) = found.filter(|found| wanted(found.as_ref())) {
+                return found;
+            }
+            machine::pause(Duration::from_millis(1));
+        }
+        panic!("not seen in two seconds");
+    }
+
+    #[test]
+    fn unread_bytes_are_on_their_way_until_patience_ends() {
+        let (mut one, mut other) = pair();
+        let mut sockets = Sockets::open().unwrap();
+        look_until(&mut sockets, 0, |found| found.is_none());
+        one.write_all(b"hello").unwrap();
+        let found =
+            look_until(&mut sockets, 1_000, |found| found.is_some_and(|socket| socket.unread > 0)).unwrap();
+        assert_eq!((found.unread, found.local.port()), (5, other.local_addr().unwrap().port()));
+        assert!(found.to_string().contains("5 bytes unread"), "{found}");
+        let late = 1_000 + nanos(PATIENCE);
+        assert_eq!(look_until(&mut sockets, late, |found| found.is_none()), None, "stuck is not on its way");
+        one.write_all(b"more").unwrap();
+        assert_eq!(look_until(&mut sockets, late, |found| found.is_none()), None, "nobody reads it");
+        other.read_exact(&mut [0; 3]).unwrap();
+        assert_eq!(
+            look_until(&mut sockets, late, |found| found.is_some()).unwrap().unread,
+            6,
+            "it moves again"
+        );
+    }
+
+    #[test]
+    fn a_write_held_back_by_nagle_is_seen() {
+        let (mut one, mut other) = pair();
+        // Ping-pong first, so that the kernel takes this for a conversation and delays acknowledgements.
+        for _ in 0..16 {
+            one.write_all(b"x").unwrap();
+            other.read_exact(&mut [0; 1]).unwrap();
+            other.write_all(b"y").unwrap();
+            one.read_exact(&mut [0; 1]).unwrap();
+        }
+        let mut sockets = Sockets::open().unwrap();
+        let held_back = (0..50).any(|_| {
+            one.write_all(b"first").unwrap();
+            one.write_all(b"second").unwrap();
+            let found = sockets.diag.tcp_sockets().unwrap();
+            let port = one.local_addr().unwrap().port();
+            let unsent = found.iter().any(|socket| socket.local.port() == port && socket.unsent == 6);
+            other.read_exact(&mut [0; 11]).unwrap();
+            other.write_all(b"y").unwrap();
+            one.read_exact(&mut [0; 1]).unwrap();
+            unsent
+        });
+        assert!(held_back, "no second write was ever held back");
+    }
+
+    #[test]
+    fn others_sockets_are_not_ours() {
+        let (mut one, _other) = pair();
+        one.write_all(b"hello").unwrap();
+        let mut sockets = Sockets::open().unwrap();
+        // Process 1 has sockets, but not these.
+        let found = sockets.look(&[], 0).unwrap();
+        assert!(!matches!(found, Some(OnItsWay::Bytes(_))), "{found:?}");
+    }
+
+    #[test]
+    fn kernel_tables_are_read_by_name() {
+        let snmp = "Ip: A B\nIp: 1 2\nTcp: RtoMin InSegs OutSegs X\nTcp: 200 7 5 1\nUdp: InSegs\nUdp: 9\n";
+        assert_eq!(segments(snmp).unwrap(), 12);
+        assert!(segments("Tcp: InSegs\nTcp: 1\n").is_err());
+        assert_eq!(backlog("0 0 0 0 0 0 0 0 0 0 0 1f 0\n0 0 0 0 0 0 0 0 0 0 0 1 1\n").unwrap(), 32);
+        assert_eq!(backlog("0 0 0\n").unwrap(), 0, "old kernels have fewer columns");
+    }
+}

@@ -1,0 +1,249 @@
+//! Whether a process sleeps: every thread asleep, and none has run since the last look.
+//!
+//! One look at many threads is no snapshot: the first can wake while the last is read. Two looks are one. If
+//! every thread was asleep at both, and its scheduling counters are the same, it slept all the time between,
+//! because a thread that is woken must run before it sleeps again. So there was a moment, between the end of
+//! the first look and the start of the second, at which all of them slept. A thread that is runnable and waits
+//! for a processor counts nothing, but shows its state, so a starved machine does not fool the two looks.
+//! New threads need no second listing: whoever started one has run.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+
+/// One process, with open files for each of its threads.
+#[derive(Debug)]
+pub(crate) struct Process {
+    pid: u32,
+    threads: Vec<Thread>,
+    /// The list of threads must be read again.
+    stale: bool,
+}
+
+#[derive(Debug)]
+struct Thread {
+    tid: u32,
+    stat: File,
+    schedstat: File,
+    ran: Ran,
+}
+
+/// What one look has seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// Somebody is running, or waits for a processor or a disk.
+    Awake(ThreadName),
+    /// All sleep, but somebody has run since the last look, or is new.
+    Stirred,
+    /// All sleep, and none has run since the last look.
+    Asleep,
+    /// All are stopped, by a signal or a debugger.
+    Stopped,
+    /// The process has ended.
+    Gone,
+}
+
+/// A thread, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ThreadName {
+    pid: u32,
+    tid: u32,
+    name: String,
+    state: char,
+}
+
+impl fmt::Display for ThreadName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let doing = if self.state == 'D' { "waits for a disk" } else { "is running" };
+        write!(f, "thread {} ({}) of process {} {doing}", self.tid, self.name, self.pid)
+    }
+}
+
+impl Process {
+    pub(crate) fn new(pid: u32) -> Self {
+        Self { pid, threads: Vec::new(), stale: true }
+    }
+
+    /// Looks at every thread but those to be skipped.
+    pub(crate) fn look(&mut self, skip: impl Fn(u32) -> bool) -> io::Result<Look> {
+        let mut stirred = self.stale;
+        if self.stale && !self.list()? {
+            return Ok(Look::Gone);
+        }
+        let (mut seen, mut stopped, mut dead) = (0, 0, 0);
+        let mut bytes = [0; 1024];
+        let listed = self.threads.len();
+        for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
+            let Some(stat) = read(&thread.stat, &mut bytes)? else {
+                self.stale = true;
+                continue;
+            };
+            let stat = Stat::parse(stat).ok_or_else(|| unreadable("stat"))?;
+            self.stale |= stat.threads != listed;
+            seen += 1;
+            match stat.state {
+                'R' | 'D' => {
+                    let (name, state) = (stat.name.to_owned(), stat.state);
+                    return Ok(Look::Awake(ThreadName { pid: self.pid, tid: thread.tid, name, state }));
+                }
+                'T' | 't' => stopped += 1,
+                'Z' | 'X' => dead += 1,
+                _ => {}
+            }
+            let Some(ran) = read(&thread.schedstat, &mut bytes)? else {
+                self.stale = true;
+                continue;
+            };
+            let ran = Ran::parse(ran).ok_or_else(|| unreadable("schedstat"))?;
+            stirred |= ran != thread.ran;
+            thread.ran = ran;
+        }
+        Ok(match seen {
+            _ if seen > 0 && dead == seen => Look::Gone,
+            _ if stopped > 0 && stopped + dead == seen => Look::Stopped,
+            _ if stirred || self.stale => Look::Stirred,
+            _ => Look::Asleep,
+        })
+    }
+
+    /// Lists the threads anew; false if there is no such process.
+    fn list(&mut self) -> io::Result<bool> {
+        let tasks = format!("/proc/{}/task", self.pid);
+        let Some(entries) = unless_gone(std::fs::read_dir(&tasks))? else { return Ok(false) };
+        let known = std::mem::take(&mut self.threads);
+        let mut known: BTreeMap<u32, Thread> = known.into_iter().map(|thread| (thread.tid, thread)).collect();
+        for entry in entries {
+            let Some(entry) = unless_gone(entry)? else { continue };
+            let Some(tid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let thread = match known.remove(&tid) {
+                Some(thread) => Some(thread),
+                None => Thread::open(&tasks, tid)?,
+            };
+            self.threads.extend(thread);
+        }
+        self.stale = false;
+        Ok(!self.threads.is_empty())
+    }
+}
+
+impl Thread {
+    fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
+        let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
+        let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
+        Ok(Some(Self { tid, stat, schedstat, ran: Ran::default() }))
+    }
+}
+
+/// What `stat` says of a thread.
+struct Stat<'a> {
+    name: &'a str,
+    state: char,
+    /// How many threads its process has.
+    threads: usize,
+}
+
+impl<'a> Stat<'a> {
+    /// `tid (name) state …`, and the name may hold anything.
+    fn parse(text: &'a str) -> Option<Self> {
+        let (before, after) = text.rsplit_once(") ")?;
+        let (_, name) = before.split_once('(')?;
+        let mut fields = after.split(' ');
+        let state = fields.next()?.chars().next()?;
+        Some(Self { name, state, threads: fields.nth(16)?.parse().ok()? })
+    }
+}
+
+/// What the scheduler counts for a thread: nanoseconds on a processor, and how often it was given one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ran {
+    nanoseconds: u64,
+    times: u64,
+}
+
+impl Ran {
+    fn parse(text: &str) -> Option<Self> {
+        let mut fields = text.split_ascii_whitespace().map(|field| field.parse().ok());
+        let (nanoseconds, _waited, times) = (fields.next()??, fields.next()?, fields.next()??);
+        Some(Self { nanoseconds, times })
+    }
+}
+
+/// Reads a file of a thread; `None` if the thread has ended.
+fn read<'a>(file: &File, bytes: &'a mut [u8]) -> io::Result<Option<&'a str>> {
+    let Some(length) = unless_gone(file.read_at(bytes, 0))? else { return Ok(None) };
+    Ok(std::str::from_utf8(&bytes[..length]).ok())
+}
+
+/// Threads and processes end at any time; that is no error.
+fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    const NO_SUCH_PROCESS: i32 = rustix::io::Errno::SRCH.raw_os_error();
+    match result {
+        Ok(value) => Ok(Some(value)),
+        Err(e) if e.kind() == io::ErrorKind::NotFound || e.raw_os_error() == Some(NO_SUCH_PROCESS) => {
+            Ok(None)
+        }
+        Err(e) => Err(e),
+    }
+}
+
+fn unreadable(what: &str) -> io::Error {
+    io::Error::other(format!("cannot make sense of this kernel's /proc/…/{what}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    /// What two looks in a row see of a child running `script`, at the earliest moment it is one of `wanted`.
+    fn two_looks(script: &str, signal: Option<&str>, wanted: &[Look]) -> Look {
+        let mut child = std::process::Command::new("sh").args(["-c", script]).spawn().unwrap();
+        if let Some(signal) = signal {
+            let pid = child.id().to_string();
+            assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
+        }
+        let mut process = Process::new(child.id());
+        let found = (0..2_000).find_map(|_| {
+            crate::machine::pause(std::time::Duration::from_millis(1));
+            Some(process.look(|_| false).unwrap()).filter(|look| wanted.contains(look))
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(process.look(|_| false).unwrap(), Look::Stirred, "its thread has ended");
+        assert_eq!(process.look(|_| false).unwrap(), Look::Gone, "and there is no other");
+        found.expect("seen within two seconds")
+    }
+
+    #[test]
+    fn a_process_is_seen_asleep_or_stopped() {
+        assert_eq!(two_looks("exec sleep 600", None, &[Look::Asleep]), Look::Asleep);
+        assert_eq!(two_looks("exec sleep 600", Some("-STOP"), &[Look::Stopped]), Look::Stopped);
+    }
+
+    #[test]
+    fn this_thread_is_awake_and_others_are_asleep() {
+        let (tell, told) = mpsc::channel::<()>();
+        let me = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        let other = std::thread::spawn(move || told.recv());
+        let mut process = Process::new(std::process::id());
+        let look = process.look(|_| false).unwrap();
+        assert!(matches!(&look, Look::Awake(_)), "{look:?}");
+        let only_me = process.look(|tid| tid != me).unwrap();
+        assert!(matches!(&only_me, Look::Awake(name) if name.tid == me), "{only_me:?}");
+        drop(tell);
+        let _ = other.join().unwrap();
+    }
+
+    #[test]
+    fn names_may_hold_anything() {
+        let text = "12 (a) R (b) S 1 12 12 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 9 0 33";
+        let stat = Stat::parse(text).unwrap();
+        assert_eq!((stat.name, stat.state, stat.threads), ("a) R (b", 'S', 9));
+        assert!(Stat::parse("12 (short) S 1").is_none());
+        assert_eq!(Ran::parse("667461 51377 4\n"), Some(Ran { nanoseconds: 667_461, times: 4 }));
+        assert_eq!(Ran::parse("667461"), None);
+    }
+}

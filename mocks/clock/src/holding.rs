@@ -1,0 +1,87 @@
+//! Why time is not jumping right now, in words for whoever waits for it.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::coordinator::sockets::OnItsWay;
+use crate::coordinator::threads::ThreadName;
+use crate::guards::Guard;
+
+/// One reason. The coordinator finds one at each look; it prints after "not jumping: ".
+#[derive(Clone, Debug)]
+pub(crate) enum Holding {
+    /// Guards of this process are held.
+    Busy { guards: usize, oldest: Guard },
+    /// Guards of another process are held.
+    PeerBusy { pid: u32, guards: u64 },
+    /// A thread is running.
+    Running(ThreadName),
+    /// All sleep, but not for long enough to be sure.
+    Settling,
+    /// Something is between two processes.
+    OnItsWay(OnItsWay),
+    /// Somebody's deadline has passed and he has not been woken yet.
+    Overdue { whose: Whose, by: Duration },
+    /// The next deadline is so near that waiting is cheaper.
+    Soon { in_virtual: Duration },
+    /// No timer is set anywhere.
+    NothingAwaited,
+    /// More processes than slots.
+    TableFull { turned_away: u64 },
+    /// The kernel did not tell what must be known.
+    Blind(String),
+    /// This clock does not jump by itself.
+    Mode(&'static str),
+}
+
+/// Whose deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// A timer of this process, and the source line that set it.
+    Ours(&'static std::panic::Location<'static>),
+    /// Another process.
+    Process(u32),
+}
+
+impl fmt::Display for Whose {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Whose::Ours(at) => write!(f, "this process, set at {at}"),
+            Whose::Process(pid) => write!(f, "process {pid}"),
+        }
+    }
+}
+
+impl fmt::Display for Holding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Holding::Busy { guards, oldest } => {
+                write!(f, "{guards} guards are held here, the oldest taken at {}", oldest.taken_at)
+            }
+            Holding::PeerBusy { pid, guards } => write!(f, "process {pid} holds {guards} guards"),
+            Holding::Running(thread) => thread.fmt(f),
+            Holding::Settling => f.write_str("all have just fallen asleep"),
+            Holding::OnItsWay(what) => what.fmt(f),
+            Holding::Overdue { whose, by } => {
+                write!(f, "a deadline passed {by:.1?} ago and is not served yet: {whose}")
+            }
+            Holding::Soon { in_virtual } => write!(f, "the next deadline is only {in_virtual:.1?} away"),
+            Holding::NothingAwaited => f.write_str("nobody waits for a deadline"),
+            Holding::TableFull { turned_away } => {
+                write!(
+                    f,
+                    "the slot table is full: {turned_away} processes run without a slot, so nobody knows what they wait for"
+                )
+            }
+            Holding::Blind(why) => write!(f, "cannot see whether all sleep: {why}"),
+            Holding::Mode(mode) => write!(f, "the clock is {mode}"),
+        }
+    }
+}
+
+impl Holding {
+    /// Whether it is the same reason as before, whatever its details.
+    pub(crate) fn is_like(&self, other: &Holding) -> bool {
+        std::mem::discriminant(self) == std::mem::discriminant(other)
+    }
+}

@@ -1,0 +1,54 @@
+//! One virtual clock for a whole test run.
+//!
+//! Everything that needs time takes a [`Clock`]. In a run it is a [`VirtualClock`]: made by one process, joined by
+//! others through a page of memory, and moved in one of four ways. *Idle-skip*, the default, lets time pass as it
+//! does while anybody works, and when all are idle jumps to the next moment anybody waits for: ten idle minutes
+//! cost a millisecond, and a client's timeout keeps its real meaning. A *constant rate* is the fallback, *real*
+//! is for clusters that are not ours, *manual* for unit tests.
+//!
+//! ```
+//! use std::time::Duration;
+//! use mock_clock::{Clock, VirtualClock};
+//!
+//! let clock = VirtualClock::idle_skip()?;
+//! let start = clock.now();
+//! clock.sleep(Duration::from_secs(600)).wait();
+//! assert!(clock.now() - start >= Duration::from_secs(600));
+//! println!("{}", clock.status());
+//! # Ok::<(), mock_clock::ClockError>(())
+//! ```
+//!
+//! It stands at the bottom of the project: it uses nothing of ours, and nobody else reads the machine's clock.
+//! What it does not do yet: bring unmodified foreign binaries onto this clock.
+//!
+//! Inside, from the bottom up: [`machine`] reads the machine, [`line`] computes, [`page`] shares, [`keeper`] joins
+//! the two; [`timers`] and [`guards`] say what is waited for and who is busy; [`core`] holds them together;
+//! [`coordinator`] jumps.
+
+mod clock;
+mod coordinator;
+mod core;
+mod guards;
+mod holding;
+mod keeper;
+mod lag;
+mod line;
+mod machine;
+mod mode;
+mod page;
+mod rate;
+mod sleep;
+mod status;
+mod time;
+mod timers;
+mod virtual_clock;
+mod wall;
+
+pub use crate::clock::{Clock, Elapsed};
+pub use crate::lag::Lag;
+pub use crate::mode::{IdleSkip, Mode};
+pub use crate::rate::{Rate, RateError};
+pub use crate::sleep::{Interval, MissedTicks, Sleep};
+pub use crate::status::Status;
+pub use crate::time::{Time, TimeError};
+pub use crate::virtual_clock::{Busy, ClockError, Hand, PAGE_VARIABLE, VirtualClock, Why};

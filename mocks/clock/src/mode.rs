@@ -1,0 +1,73 @@
+//! How a clock moves, as a value that prints and parses.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use crate::rate::{Rate, RateError};
+
+/// How virtual time passes.
+///
+/// ```
+/// use mock_clock::{IdleSkip, Mode, Rate};
+///
+/// assert_eq!("idle-skip".parse(), Ok(Mode::IdleSkip(IdleSkip::default())));
+/// assert_eq!("30".parse(), Ok(Mode::Constant(Rate::new(30.0)?)));
+/// assert_eq!(Mode::Real.to_string(), "real");
+/// # Ok::<(), mock_clock::RateError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Mode {
+    /// As real time while anybody works; when all are idle it jumps to the next deadline.
+    IdleSkip(IdleSkip),
+    /// A constant number of virtual seconds per real one, and one for one while a guard is held.
+    Constant(Rate),
+    /// As the machine's own clock, date included.
+    Real,
+}
+
+/// How idle-skip jumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleSkip {
+    /// The longest single jump, so that a lost deadline cannot skip a whole test.
+    pub jump_max: Duration,
+    /// Jumps end on multiples of this: timers fire late by up to as much, and dense ones share a jump.
+    pub round_up_to: Option<Duration>,
+}
+
+impl Default for IdleSkip {
+    fn default() -> Self {
+        Self { jump_max: Duration::from_secs(60), round_up_to: None }
+    }
+}
+
+impl Default for Mode {
+    fn default() -> Self {
+        Mode::IdleSkip(IdleSkip::default())
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mode::IdleSkip(_) => f.write_str("idle-skip"),
+            Mode::Constant(rate) => rate.fmt(f),
+            Mode::Real => f.write_str("real"),
+        }
+    }
+}
+
+impl FromStr for Mode {
+    type Err = RateError;
+    fn from_str(text: &str) -> Result<Mode, RateError> {
+        match text {
+            "idle-skip" => Ok(Mode::default()),
+            "real" => Ok(Mode::Real),
+            rate => match rate.parse() {
+                Ok(rate) => Ok(Mode::Constant(rate)),
+                Err(RateError::NoNumber(text)) => Err(RateError::NoMode(text)),
+                Err(e) => Err(e),
+            },
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The page: a small file in memory through which every process of a run shares one clock.
+//!
+//! It is a memfd, reached by other processes as `/proc/<owner>/fd/<n>`, and is read and written like any file,
+//! so no process maps memory and a crash leaves nothing on disk. All numbers are native-endian.
+//!
+//! | offset | who writes | content |
+//! |---|---|---|
+//! | `0x0000` | owner | kept for the code that foreign binaries will be given |
+//! | `0x2000` | owner | the clock: see below |
+//! | `0x3000` | joined processes | what they wait for: [`slots`] |
+//! | `0x4000` | owner | kept for a substitute vDSO |
+//!
+//! # The clock
+//!
+//! | at `0x2000` + | type | content |
+//! |---|---|---|
+//! | 0 | u32 | sequence: odd while the owner writes |
+//! | 4 | u32 | `floor_ns`: no real wait is cut shorter than this |
+//! | 8, 16, 24 | u64 | `real0`, `virt0`, `mult` of the line |
+//! | 32 | u64 | `inv`: 2^40 / rate |
+//! | 40 | u64 | `cap_ns`: no real wait without a look at the page is longer than this |
+//! | 48 … 168 | u64 × 16 | what to add to virtual monotonic time, by clock id |
+//! | 176, 184, 192 | u64 | kept for the vDSO: its bounds and its `clock_gettime` |
+//! | 200 | u64 | magic |
+//! | 208, 212 | u32 | version of this layout, process id of the owner |
+//!
+//! Readers take the sequence, the line and the sequence again, and start over when it was odd or has changed.
+//! A torn read of the sequence itself does no harm: from even to odd only one byte changes, and while it goes
+//! from odd to even the line beside it is already complete.
+
+pub(crate) mod slots;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use rustix::fs::MemfdFlags;
+
+use crate::line::Line;
+use crate::machine;
+
+const LENGTH: u64 = 0x8000;
+const CLOCK: u64 = 0x2000;
+const SEQUENCE: u64 = CLOCK;
+const FLOOR: u64 = CLOCK + 4;
+const LINE: u64 = CLOCK + 8;
+const CAP: u64 = CLOCK + 40;
+const OFFSETS: u64 = CLOCK + 48;
+const MAGIC_AT: u64 = CLOCK + 200;
+
+const MAGIC: u64 = u64::from_be_bytes(*b"mockclok");
+const VERSION: u32 = 1;
+
+/// Clock ids of Linux that show wall time, time since boot, and atomic time.
+const WALL_IDS: [usize; 4] = [0, 5, 8, 11];
+const BOOT_IDS: [usize; 2] = [7, 9];
+
+/// The longest a waiting thread of another process goes without looking at the page.
+pub(crate) const CAP_REAL: Duration = Duration::from_millis(1);
+/// The shortest real wait: below it a sleeping thread becomes a spinning one.
+const FLOOR_REAL: Duration = Duration::from_micros(50);
+
+/// What a page says once and for all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Header {
+    pub(crate) owner: u32,
+    /// Wall time minus monotonic time, both virtual.
+    pub(crate) wall_offset: u64,
+}
+
+/// An open page, ours or another process's.
+#[derive(Debug)]
+pub(crate) struct Page {
+    file: File,
+    place: PathBuf,
+    slots_change: Mutex<()>,
+}
+
+impl Page {
+    /// A new page of this process.
+    pub(crate) fn create(line: Line, inverse: u64, wall_offset: u64) -> io::Result<Page> {
+        let file = File::from(rustix::fs::memfd_create("mock-clock", MemfdFlags::CLOEXEC)?);
+        file.set_len(LENGTH)?;
+        let owner = std::process::id();
+        let place = PathBuf::from(format!("/proc/{owner}/fd/{}", file.as_raw_fd()));
+        let page = Page { file, place, slots_change: Mutex::new(()) };
+        page.write_constants(owner, wall_offset)?;
+        page.write_line(line, inverse)?;
+        Ok(page)
+    }
+
+    fn write_constants(&self, owner: u32, wall_offset: u64) -> io::Result<()> {
+        let floor = u32::try_from(FLOOR_REAL.as_nanos()).expect("a few microseconds");
+        self.put_u32(FLOOR, floor)?;
+        self.put_u64(CAP, crate::time::nanos(CAP_REAL))?;
+        for id in WALL_IDS {
+            self.put_u64(OFFSETS + 8 * id as u64, wall_offset)?;
+        }
+        let since_boot = machine::boot().saturating_sub(machine::monotonic());
+        for id in BOOT_IDS {
+            self.put_u64(OFFSETS + 8 * id as u64, since_boot)?;
+        }
+        self.put_u32(MAGIC_AT + 8, VERSION)?;
+        self.put_u32(MAGIC_AT + 12, owner)?;
+        self.put_u64(MAGIC_AT, MAGIC)
+    }
+
+    /// Opens the page at `place`, which another process made.
+    pub(crate) fn open(place: &Path) -> Result<(Page, Header), PageError> {
+        let file = File::options().read(true).write(true).open(place).map_err(PageError::Open)?;
+        let page = Page { file, place: place.to_owned(), slots_change: Mutex::new(()) };
+        let mut bytes = [0; 16];
+        page.file.read_exact_at(&mut bytes, MAGIC_AT).map_err(|_| PageError::NoPage)?;
+        if word(&bytes, 0) != MAGIC {
+            return Err(PageError::NoPage);
+        }
+        let version = half_word(&bytes, 8);
+        if version != VERSION {
+            return Err(PageError::Version(version));
+        }
+        let mut offset = [0; 8];
+        page.file.read_exact_at(&mut offset, OFFSETS).map_err(PageError::Open)?;
+        Ok((page, Header { owner: half_word(&bytes, 12), wall_offset: word(&offset, 0) }))
+    }
+
+    /// Where another process finds this page.
+    pub(crate) fn place(&self) -> &Path {
+        &self.place
+    }
+
+    /// The sequence number; odd while the owner writes.
+    pub(crate) fn sequence(&self) -> u32 {
+        let mut bytes = [0; 4];
+        self.file.read_exact_at(&mut bytes, SEQUENCE).expect("a file in memory can be read");
+        u32::from_ne_bytes(bytes)
+    }
+
+    pub(crate) fn set_sequence(&self, sequence: u32) {
+        self.put_u32(SEQUENCE, sequence).expect("a file in memory can be written");
+    }
+
+    /// The line; only a reading between two equal, even sequence numbers is whole.
+    pub(crate) fn line(&self) -> Line {
+        let mut bytes = [0; 24];
+        self.file.read_exact_at(&mut bytes, LINE).expect("a file in memory can be read");
+        Line { real0: word(&bytes, 0), virt0: word(&bytes, 8), mult: word(&bytes, 16) }
+    }
+
+    pub(crate) fn write_line(&self, line: Line, inverse: u64) -> io::Result<()> {
+        let mut bytes = [0; 32];
+        for (i, value) in [line.real0, line.virt0, line.mult, inverse].into_iter().enumerate() {
+            bytes[8 * i..8 * i + 8].copy_from_slice(&value.to_ne_bytes());
+        }
+        self.file.write_all_at(&bytes, LINE)
+    }
+
+    fn put_u32(&self, at: u64, value: u32) -> io::Result<()> {
+        self.file.write_all_at(&value.to_ne_bytes(), at)
+    }
+
+    fn put_u64(&self, at: u64, value: u64) -> io::Result<()> {
+        self.file.write_all_at(&value.to_ne_bytes(), at)
+    }
+}
+
+/// Why a file is no page. Reads after "failed to open the clock's page at …: ".
+#[derive(Debug)]
+pub(crate) enum PageError {
+    Open(io::Error),
+    NoPage,
+    Version(u32),
+}
+
+impl std::fmt::Display for PageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            PageError::Open(e) => e.fmt(f),
+            PageError::NoPage => f.write_str("this file is no clock page"),
+            PageError::Version(v) => {
+                write!(
+                    f,
+                    "its layout is version {v}, this build reads version {VERSION}: build both from one source"
+                )
+            }
+        }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+}
+
+fn half_word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(line: Line) -> Page {
+        Page::create(line, 1 << 40, 77).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_comes_back_as_it_was_written(real0: u64, virt0: u64, mult: u64) {
+            let line = Line { real0, virt0, mult };
+            let page = page(line);
+            prop_assert_eq!(page.line(), line);
+            let (other, header) = Page::open(page.place()).unwrap();
+            prop_assert_eq!(other.line(), line);
+            prop_assert_eq!(header, Header { owner: std::process::id(), wall_offset: 77 });
+        }
+
+        /// A file with any bytes in it is refused or read, never a panic.
+        #[test]
+        fn any_bytes_are_refused_or_read(at in CLOCK..CLOCK + 216, bytes in prop::collection::vec(any::<u8>(), 1..16)) {
+            let page = page(Line::still(1, 2));
+            page.file.write_all_at(&bytes, at).unwrap();
+            let _ = Page::open(page.place());
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_documented_one() {
+        let page = page(Line { real0: 1, virt0: 2, mult: 3 });
+        let read = |at: u64| {
+            let mut bytes = [0; 8];
+            page.file.read_exact_at(&mut bytes, at).unwrap();
+            u64::from_ne_bytes(bytes)
+        };
+        assert_eq!(page.file.metadata().unwrap().len(), 0x8000);
+        assert_eq!([read(0x2008), read(0x2010), read(0x2018), read(0x2020)], [1, 2, 3, 1 << 40]);
+        assert_eq!(read(0x2028), 1_000_000, "cap_ns");
+        assert_eq!(read(0x2000) >> 32, 50_000, "floor_ns");
+        let offset = |id: u64| read(0x2030 + 8 * id);
+        assert_eq!([0, 5, 8, 11].map(offset), [77; 4], "wall clocks");
+        assert_eq!([1, 4, 6].map(offset), [0; 3], "monotonic clocks");
+        assert_eq!(offset(7), offset(9));
+    }
+
+    #[test]
+    fn what_is_no_page_is_refused() {
+        let missing = Page::open(Path::new("/proc/self/fd/99999")).unwrap_err();
+        assert!(matches!(missing, PageError::Open(_)), "{missing}");
+        let other = Page::open(Path::new("/dev/zero")).unwrap_err();
+        assert!(matches!(other, PageError::NoPage), "{other}");
+        let old = page(Line::still(0, 0));
+        old.put_u32(MAGIC_AT + 8, 9).unwrap();
+        assert!(Page::open(old.place()).unwrap_err().to_string().contains("version 9"));
+    }
+}

@@ -1,0 +1,263 @@
+//! The slot table of the page: one slot a process, in which it publishes what it waits for and whether it is busy.
+//!
+//! | at `0x3000` + | type | content |
+//! |---|---|---|
+//! | 0 | u64 | processes that found no free slot, ever |
+//! | 64 … 88 | | kept for the exec handshake of foreign binaries |
+//! | 128 + 32 × n | | slot n |
+//!
+//! | in a slot | type | content |
+//! |---|---|---|
+//! | 0 | u32 | process id; 0 is a free slot |
+//! | 4 | u32 | thread id of its timer thread; 0 has none yet |
+//! | 8 | u64 | virtual monotonic nanosecond of its next deadline; 0 waits for nothing |
+//! | 16 | u64 | guards it holds: not 0 is busy |
+//! | 24 | u64 | activity: grows with every guard taken |
+//!
+//! Slots are taken under a file lock, which dies with its holder. Afterwards each word has one writer. A reader
+//! can see a word half written, so the coordinator trusts a table only when two readings some time apart agree.
+
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::{Page, half_word, word};
+
+const SHARED: u64 = 0x3000;
+const TURNED_AWAY: u64 = SHARED;
+const TABLE: u64 = SHARED + 128;
+const LENGTH: usize = 32;
+
+/// How many processes can take part.
+pub(crate) const SLOTS: usize = 64;
+
+/// One process, as it describes itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Slot {
+    pub(crate) pid: u32,
+    pub(crate) timer_thread: Option<u32>,
+    pub(crate) deadline: Option<u64>,
+    pub(crate) guards: u64,
+    pub(crate) activity: u64,
+}
+
+/// All taken slots, and whether everybody found one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Table {
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) turned_away: u64,
+}
+
+/// The slot of one process, to be written by it.
+#[derive(Debug)]
+pub(crate) struct OwnSlot {
+    page: Arc<Page>,
+    at: u64,
+    pid: u32,
+}
+
+impl OwnSlot {
+    /// Says which thread wakes this process's sleepers.
+    pub(crate) fn set_timer_thread(&self, tid: u32) {
+        self.write(4, &tid.to_ne_bytes());
+    }
+
+    /// Says what this process waits for.
+    pub(crate) fn set_deadline(&self, deadline: Option<u64>) {
+        self.write(8, &deadline.unwrap_or(0).to_ne_bytes());
+    }
+
+    /// Says how many guards are held, and counts the change.
+    pub(crate) fn set_guards(&self, guards: u64, activity: u64) {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&guards.to_ne_bytes());
+        bytes[8..].copy_from_slice(&activity.to_ne_bytes());
+        self.write(16, &bytes);
+    }
+
+    fn write(&self, at: u64, bytes: &[u8]) {
+        self.page.file.write_all_at(bytes, self.at + at).expect("a file in memory can be written");
+    }
+}
+
+impl Drop for OwnSlot {
+    fn drop(&mut self) {
+        self.page.free(self.at, self.pid);
+    }
+}
+
+impl Page {
+    /// Gives `pid` a slot, the one it has if it has one. `None`: the table is full, and says so from now on.
+    pub(crate) fn take_slot(self: &Arc<Self>, pid: u32) -> io::Result<Option<OwnSlot>> {
+        let taken = self.place_of(pid)?;
+        Ok(taken.map(|at| OwnSlot { page: Arc::clone(self), at, pid }))
+    }
+
+    /// Gives `pid` a slot that it may take over later. False: the table is full.
+    pub(crate) fn enrol(&self, pid: u32) -> io::Result<bool> {
+        Ok(self.place_of(pid)?.is_some())
+    }
+
+    fn place_of(&self, pid: u32) -> io::Result<Option<u64>> {
+        let _lock = Lock::new(self)?;
+        let table = self.raw_table()?;
+        let pid_of = |n: usize| half_word(&table, n * LENGTH);
+        let own = (0..SLOTS).find(|n| pid_of(*n) == pid);
+        let free = || (0..SLOTS).find(|n| pid_of(*n) == 0);
+        let dead = || (0..SLOTS).find(|n| !is_alive(pid_of(*n)));
+        let Some(n) = own.or_else(free).or_else(dead) else {
+            let turned_away = self.turned_away()? + 1;
+            self.put_u64(TURNED_AWAY, turned_away)?;
+            return Ok(None);
+        };
+        let at = TABLE + (n * LENGTH) as u64;
+        if own.is_none() {
+            // The pid last: before it, nobody looks at the rest.
+            self.file.write_all_at(&[0; LENGTH], at)?;
+            self.file.write_all_at(&pid.to_ne_bytes(), at)?;
+        }
+        Ok(Some(at))
+    }
+
+    /// Frees the slot of a process that is gone.
+    pub(crate) fn expel(&self, pid: u32) -> io::Result<()> {
+        let table = self.raw_table()?;
+        if let Some(n) = (0..SLOTS).find(|n| half_word(&table, n * LENGTH) == pid) {
+            self.free(TABLE + (n * LENGTH) as u64, pid);
+        }
+        Ok(())
+    }
+
+    fn free(&self, at: u64, pid: u32) {
+        // A page that cannot be locked or read belongs to a process that is ending: nothing to free.
+        let Ok(_lock) = Lock::new(self) else { return };
+        let mut holder = [0; 4];
+        if self.file.read_exact_at(&mut holder, at).is_ok() && u32::from_ne_bytes(holder) == pid {
+            let _ = self.file.write_all_at(&[0; LENGTH], at);
+        }
+    }
+
+    /// Everybody who takes part, as far as one reading can tell.
+    pub(crate) fn table(&self) -> io::Result<Table> {
+        let bytes = self.raw_table()?;
+        let some = |value: u64| (value != 0).then_some(value);
+        let slot = |at: &[u8]| Slot {
+            pid: half_word(at, 0),
+            timer_thread: Some(half_word(at, 4)).filter(|tid| *tid != 0),
+            deadline: some(word(at, 8)),
+            guards: word(at, 16),
+            activity: word(at, 24),
+        };
+        let slots = bytes.chunks_exact(LENGTH).map(slot).filter(|slot| slot.pid != 0).collect();
+        Ok(Table { slots, turned_away: self.turned_away()? })
+    }
+
+    fn raw_table(&self) -> io::Result<[u8; SLOTS * LENGTH]> {
+        let mut bytes = [0; SLOTS * LENGTH];
+        self.file.read_exact_at(&mut bytes, TABLE)?;
+        Ok(bytes)
+    }
+
+    fn turned_away(&self) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact_at(&mut bytes, TURNED_AWAY)?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+}
+
+/// Whether a process exists; one that waits to be reaped still does.
+pub(crate) fn is_alive(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+/// The lock under which slots change hands: among the threads that share this open file, and among processes.
+struct Lock<'a> {
+    page: &'a Page,
+    _threads: MutexGuard<'a, ()>,
+}
+
+impl<'a> Lock<'a> {
+    fn new(page: &'a Page) -> io::Result<Self> {
+        let threads = page.slots_change.lock().unwrap_or_else(PoisonError::into_inner);
+        flock(&page.file, FlockOperation::LockExclusive)?;
+        Ok(Self { page, _threads: threads })
+    }
+}
+
+impl Drop for Lock<'_> {
+    fn drop(&mut self) {
+        let _ = flock(&self.page.file, FlockOperation::Unlock);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Barrier, mpsc};
+
+    use super::*;
+    use crate::line::Line;
+
+    fn page() -> Arc<Page> {
+        Arc::new(Page::create(Line::still(0, 0), 0, 0).unwrap())
+    }
+
+    #[test]
+    fn a_slot_says_what_its_process_waits_for() {
+        let page = page();
+        let me = std::process::id();
+        let slot = page.take_slot(me).unwrap().unwrap();
+        slot.set_deadline(Some(99));
+        slot.set_guards(2, 7);
+        slot.set_timer_thread(5);
+        let expected = Slot { pid: me, timer_thread: Some(5), deadline: Some(99), guards: 2, activity: 7 };
+        assert_eq!(page.table().unwrap().slots, [expected]);
+        drop(slot);
+        assert_eq!(page.table().unwrap(), Table::default());
+    }
+
+    #[test]
+    fn a_process_takes_over_the_slot_it_was_enrolled_in() {
+        let page = page();
+        let me = std::process::id();
+        assert!(page.enrol(me).unwrap());
+        let _slot = page.take_slot(me).unwrap().unwrap();
+        assert_eq!(page.table().unwrap().slots.len(), 1);
+    }
+
+    #[test]
+    fn a_full_table_remembers_whom_it_turned_away() {
+        let page = page();
+        let living = Barrier::new(SLOTS + 2);
+        std::thread::scope(|scope| {
+            // Threads have ids of the same kind, and these live as long as the test needs them.
+            let (tell, told) = mpsc::channel();
+            for _ in 0..=SLOTS {
+                let (tell, living) = (tell.clone(), &living);
+                scope.spawn(move || {
+                    tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+                    living.wait();
+                });
+            }
+            let enrolled = told.iter().take(SLOTS + 1).filter(|id| page.enrol(*id).unwrap()).count();
+            living.wait();
+            assert_eq!(enrolled, SLOTS);
+        });
+        assert_eq!(page.table().unwrap().turned_away, 1);
+    }
+
+    #[test]
+    fn the_slot_of_the_dead_is_given_away() {
+        let page = page();
+        for n in 0..u32::try_from(SLOTS).unwrap() {
+            assert!(page.enrol(4_194_304 + n).unwrap());
+        }
+        assert!(page.enrol(std::process::id()).unwrap());
+        assert_eq!(page.table().unwrap().slots.len(), SLOTS);
+        assert_eq!(page.table().unwrap().turned_away, 0);
+        page.expel(4_194_310).unwrap();
+        assert_eq!(page.table().unwrap().slots.len(), SLOTS - 1);
+    }
+}

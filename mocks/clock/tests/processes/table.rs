@@ -1,0 +1,28 @@
+//! More processes than slots.
+
+use std::time::Duration;
+
+use mock_clock::{Clock, VirtualClock};
+
+/// Threads stand in for processes: they have ids of the same kind, and live as long as the test wants.
+pub fn a_peer_without_a_slot_stops_the_jumping() {
+    let clock = VirtualClock::idle_skip().unwrap();
+    let done = std::sync::Barrier::new(66);
+    std::thread::scope(|scope| {
+        for _ in 0..65 {
+            scope.spawn(|| {
+                let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+                clock.track(tid).unwrap();
+                done.wait();
+            });
+        }
+        let slept = clock.sleep(Duration::from_millis(200));
+        done.wait();
+        slept.wait();
+    });
+    let told = clock.status().to_string();
+    assert!(told.contains("the slot table is full: 1 processes run without a slot"), "{told}");
+    let jumps = clock.status().jumps();
+    clock.sleep(Duration::from_millis(100)).wait();
+    assert_eq!(clock.status().jumps(), jumps, "it still does not jump");
+}
