@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::sockets::Sockets;
-use self::threads::{Look, Process};
+use self::threads::{Care, Look, Process};
 use crate::core::Core;
 use crate::holding::{Holding, Whose};
 use crate::keeper::OwnLine;
@@ -81,7 +81,7 @@ impl Coordinator {
     /// A coordinator; fails where the kernel does not let it see what it must.
     pub(crate) fn new(settings: IdleSkip) -> io::Result<Self> {
         let mut us = Process::new(std::process::id());
-        us.look(|_| false)?;
+        us.look(Care::Full, |_| false)?;
         let mut sockets = Sockets::open()?;
         sockets.look(&[], machine::monotonic())?;
         Ok(Self { settings, us, peers: BTreeMap::new(), sockets, before: None })
@@ -111,7 +111,8 @@ impl Coordinator {
     /// One look, and a jump if it is the second that found everybody asleep.
     fn step(&mut self, core: &Core, own: &OwnLine) -> Result<(), Holding> {
         let before = self.before.take();
-        let seen = self.look(core, own)?;
+        let care = if before.is_some() { Care::Full } else { Care::Glance };
+        let seen = self.look(core, own, care)?;
         if !seen.stirred && before.as_ref() == Some(&seen.asleep) {
             self.jump(core, own, seen.asleep.next);
             return Ok(());
@@ -140,7 +141,7 @@ impl Coordinator {
     }
 
     /// One look at everything but the sockets.
-    fn look(&mut self, core: &Core, own: &OwnLine) -> Result<Seen, Holding> {
+    fn look(&mut self, core: &Core, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
         let activity = (no_guards(core)?, core.timers.ever_set());
         let mut table = own.page().table().map_err(|e| blind(&e))?;
         if table.turned_away > 0 {
@@ -149,8 +150,8 @@ impl Coordinator {
         if core.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
             return Err(Holding::NothingAwaited);
         }
-        let mut stirred = self.look_at_us()?;
-        stirred |= self.look_at_peers(own, &mut table)?;
+        let mut stirred = self.look_at_us(care)?;
+        stirred |= self.look_at_peers(own, care, &mut table)?;
         if let Some(slot) = table.slots.iter().find(|slot| slot.guards > 0) {
             return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
         }
@@ -159,9 +160,9 @@ impl Coordinator {
         Ok(Seen { asleep: Asleep { table, activity, next }, stirred, pids })
     }
 
-    fn look_at_us(&mut self) -> Result<bool, Holding> {
+    fn look_at_us(&mut self, care: Care) -> Result<bool, Holding> {
         let coordinating = coordinating();
-        match self.us.look(|tid| coordinating.contains(&tid)).map_err(|e| blind(&e))? {
+        match self.us.look(care, |tid| coordinating.contains(&tid)).map_err(|e| blind(&e))? {
             Look::Awake(thread) => Err(Holding::Running(thread)),
             Look::Asleep => Ok(false),
             Look::Stirred | Look::Stopped | Look::Gone => Ok(true),
@@ -169,12 +170,16 @@ impl Coordinator {
     }
 
     /// Looks at the processes that take part, and leaves in the table only those that can wake by themselves.
-    fn look_at_peers(&mut self, own: &OwnLine, table: &mut Table) -> Result<bool, Holding> {
+    fn look_at_peers(&mut self, own: &OwnLine, care: Care, table: &mut Table) -> Result<bool, Holding> {
         let (mut stirred, mut idle) = (false, Vec::new());
         self.peers.retain(|pid, _| table.slots.iter().any(|slot| slot.pid == *pid));
-        for Slot { pid, timer_thread, .. } in &table.slots {
+        let (now, _) = own.read();
+        for Slot { pid, timer_thread, deadline, guards, .. } in &table.slots {
             let peer = self.peers.entry(*pid).or_insert_with(|| Process::new(*pid));
-            match peer.look(|tid| Some(tid) == *timer_thread).map_err(|e| blind(&e))? {
+            // Whoever keeps the others waiting may be stopped or dead, and a glance would not show it.
+            let holds_up = *guards > 0 || deadline.is_some_and(|deadline| deadline <= now);
+            let care = if holds_up { Care::Full } else { care };
+            match peer.look(care, |tid| Some(tid) == *timer_thread).map_err(|e| blind(&e))? {
                 Look::Awake(thread) => return Err(Holding::Running(thread)),
                 Look::Asleep => {}
                 Look::Stirred => stirred = true,

@@ -13,9 +13,10 @@
 //! A queue that nobody empties for [`PATIENCE`] is not on its way, it is stuck, most often because its reader
 //! does not read; a test that stalls a reader must not lose its speed. Such a queue counts again once it shrinks.
 //!
-//! The full list of sockets costs a walk through the kernel's table, so it is read only when segments have been
-//! sent since everything was last seen empty and acknowledged: from that state on no write can be held back
-//! without one being sent before.
+//! Sockets are looked at only when segments have been sent since everything was last seen empty and acknowledged:
+//! from that state on no write can be held back without one being sent before. And the kernel's list is walked
+//! only when a connection has been opened since the last walk, or a process has come in; otherwise the sockets of
+//! ours, which are known then, are asked for one by one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -36,6 +37,10 @@ pub(crate) struct Sockets {
     diag: Diag,
     softnet: File,
     snmp: File,
+    /// The sockets of `listed_for`, as they were when as many connections had been opened as `listed_at` says.
+    ours: Vec<TcpSocket>,
+    listed_for: Vec<u32>,
+    listed_at: Option<u64>,
     /// Segments counted when all queues of ours were last seen empty and acknowledged.
     clean_at: Option<u64>,
     queues: BTreeMap<u32, Queue>,
@@ -72,6 +77,9 @@ impl Sockets {
             diag: Diag::open()?,
             softnet: File::open("/proc/self/net/softnet_stat")?,
             snmp: File::open("/proc/self/net/snmp")?,
+            ours: Vec::new(),
+            listed_for: Vec::new(),
+            listed_at: None,
             clean_at: None,
             queues: BTreeMap::new(),
         })
@@ -83,17 +91,14 @@ impl Sockets {
         if packets > 0 {
             return Ok(Some(OnItsWay::Packets(packets)));
         }
-        let segments = segments(&read(&self.snmp)?)?;
-        if self.clean_at == Some(segments) {
+        let counts = Counts::parse(&read(&self.snmp)?)?;
+        if self.clean_at == Some(counts.segments) && self.listed_for == pids {
             return Ok(None);
         }
-        let mut busy = self.diag.tcp_sockets()?;
-        busy.retain(|socket| socket.inode != 0 && !socket.is_clean());
-        if !busy.is_empty() {
-            let ours = inodes(pids)?;
-            busy.retain(|socket| ours.contains(&socket.inode));
-        }
-        self.clean_at = busy.is_empty().then_some(segments);
+        self.list(pids, counts.opened)?;
+        let mut busy: Vec<TcpSocket> =
+            self.ours.iter().filter(|socket| socket.inode != 0 && !socket.is_clean()).cloned().collect();
+        self.clean_at = busy.is_empty().then_some(counts.segments);
         busy.retain(|socket| socket.waiting() > 0);
         let before = std::mem::take(&mut self.queues);
         for socket in &busy {
@@ -107,6 +112,21 @@ impl Sockets {
         let moving =
             |socket: &TcpSocket| now.saturating_sub(self.queues[&socket.inode].moved_at) < nanos(PATIENCE);
         Ok(busy.into_iter().find(moving).map(OnItsWay::Bytes))
+    }
+
+    /// Brings the list of our sockets up to date.
+    fn list(&mut self, pids: &[u32], opened: u64) -> io::Result<()> {
+        if self.listed_at == Some(opened) && self.listed_for == pids {
+            self.ours = self.diag.again(&self.ours)?;
+            return Ok(());
+        }
+        self.ours = self.diag.all()?;
+        let inodes = inodes(pids)?;
+        // One that nobody has accepted yet has no inode, and may become ours.
+        self.ours.retain(|socket| socket.inode == 0 || inodes.contains(&socket.inode));
+        self.listed_for = pids.to_vec();
+        self.listed_at = Some(opened);
+        Ok(())
     }
 }
 
@@ -124,19 +144,28 @@ fn backlog(softnet: &str) -> io::Result<u64> {
     softnet.lines().map(column).sum::<Result<u64, _>>().map_err(io::Error::other)
 }
 
-/// TCP segments received and sent, by the names in the first of the two `Tcp:` lines.
-fn segments(snmp: &str) -> io::Result<u64> {
-    let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp: "));
-    let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-    let counts: Vec<u64> = names
-        .split(' ')
-        .zip(values.split(' '))
-        .filter(|(name, _)| matches!(*name, "InSegs" | "OutSegs"))
-        .filter_map(|(_, value)| value.parse().ok())
-        .collect();
-    match counts[..] {
-        [received, sent] => Ok(received.wrapping_add(sent)),
-        _ => Err(io::Error::other("no TCP segment counts in /proc/self/net/snmp")),
+/// What the kernel has counted since it started.
+struct Counts {
+    /// TCP segments received and sent.
+    segments: u64,
+    /// TCP connections opened, from either side.
+    opened: u64,
+}
+
+impl Counts {
+    /// Reads them by the names in the first of the two `Tcp:` lines.
+    fn parse(snmp: &str) -> io::Result<Self> {
+        let mut lines = snmp.lines().filter_map(|line| line.strip_prefix("Tcp: "));
+        let (names, values) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let of = |wanted: &str| {
+            let found = names.split(' ').zip(values.split(' ')).find(|(name, _)| *name == wanted);
+            let count = found.and_then(|(_, value)| value.parse::<u64>().ok());
+            count.ok_or_else(|| io::Error::other(format!("no {wanted} of TCP in /proc/self/net/snmp")))
+        };
+        Ok(Self {
+            segments: of("InSegs")?.wrapping_add(of("OutSegs")?),
+            opened: of("ActiveOpens")?.wrapping_add(of("PassiveOpens")?),
+        })
     }
 }
 
@@ -226,7 +255,7 @@ mod tests {
         let held_back = (0..50).any(|_| {
             one.write_all(b"first").unwrap();
             one.write_all(b"second").unwrap();
-            let found = sockets.diag.tcp_sockets().unwrap();
+            let found = sockets.diag.all().unwrap();
             let port = one.local_addr().unwrap().port();
             let unsent = found.iter().any(|socket| socket.local.port() == port && socket.unsent == 6);
             other.read_exact(&mut [0; 11]).unwrap();
@@ -242,16 +271,18 @@ mod tests {
         let (mut one, _other) = pair();
         one.write_all(b"hello").unwrap();
         let mut sockets = Sockets::open().unwrap();
-        // Process 1 has sockets, but not these.
         let found = sockets.look(&[], 0).unwrap();
         assert!(!matches!(found, Some(OnItsWay::Bytes(_))), "{found:?}");
     }
 
     #[test]
     fn kernel_tables_are_read_by_name() {
-        let snmp = "Ip: A B\nIp: 1 2\nTcp: RtoMin InSegs OutSegs X\nTcp: 200 7 5 1\nUdp: InSegs\nUdp: 9\n";
-        assert_eq!(segments(snmp).unwrap(), 12);
-        assert!(segments("Tcp: InSegs\nTcp: 1\n").is_err());
+        let snmp =
+            "Ip: InSegs B\nIp: 1 2\nTcp: ActiveOpens PassiveOpens InSegs OutSegs\nTcp: 2 1 7 5\nUdp: X\n";
+        let counts = Counts::parse(snmp).unwrap();
+        assert_eq!((counts.segments, counts.opened), (12, 3));
+        let missing = Counts::parse("Tcp: InSegs OutSegs\nTcp: 1 2\n").err().unwrap();
+        assert_eq!(missing.to_string(), "no ActiveOpens of TCP in /proc/self/net/snmp");
         assert_eq!(backlog("0 0 0 0 0 0 0 0 0 0 0 1f 0\n0 0 0 0 0 0 0 0 0 0 0 1 1\n").unwrap(), 32);
         assert_eq!(backlog("0 0 0\n").unwrap(), 0, "old kernels have fewer columns");
     }

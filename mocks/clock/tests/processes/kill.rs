@@ -10,7 +10,7 @@ use crate::peer::Peer;
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 
 /// It is killed while it holds a guard and owes a wake-up: nothing else would ever let time jump again.
-pub fn a_killed_peer_does_not_hang_the_clock() {
+pub(crate) fn a_killed_peer_does_not_hang_the_clock() {
     let clock = VirtualClock::idle_skip().unwrap();
     let mut peer = Peer::joining(&clock, "hold");
     assert_eq!(peer.line(), "holding");
@@ -20,7 +20,7 @@ pub fn a_killed_peer_does_not_hang_the_clock() {
     assert!(!clock.status().to_string().contains(&peer.child.id().to_string()), "{}", clock.status());
 }
 
-pub fn a_stopped_peer_does_not_hang_the_clock() {
+pub(crate) fn a_stopped_peer_does_not_hang_the_clock() {
     let clock = VirtualClock::idle_skip().unwrap();
     let mut peer = Peer::joining(&clock, "hold");
     assert_eq!(peer.line(), "holding");
@@ -45,7 +45,7 @@ fn wait_until_held(clock: &VirtualClock, pid: u32) {
     panic!("never held:\n{}", clock.status());
 }
 
-pub fn hold_as_peer() {
+pub(crate) fn hold_as_peer() {
     let clock = VirtualClock::join().unwrap();
     let _busy = clock.busy();
     println!("holding");
@@ -56,7 +56,7 @@ pub fn hold_as_peer() {
 
 /// The owner is a peer here, and this test starts its peer for it. Killed at any moment, even in mid-write,
 /// it leaves a clock that goes on.
-pub fn a_killed_owner_does_not_hang_its_peers() {
+pub(crate) fn a_killed_owner_does_not_hang_its_peers() {
     for _ in 0..10 {
         let mut owner = Peer::apart("own");
         let place = owner.line();
@@ -74,7 +74,7 @@ pub fn a_killed_owner_does_not_hang_its_peers() {
 }
 
 /// Bends the line all the time, so that a kill is likely to hit a write.
-pub fn own_as_peer() {
+pub(crate) fn own_as_peer() {
     let clock = VirtualClock::start("1".parse().unwrap(), None).unwrap();
     println!("{}", clock.environment().unwrap().1.display());
     loop {
@@ -84,7 +84,7 @@ pub fn own_as_peer() {
     }
 }
 
-pub fn tick_as_peer() {
+pub(crate) fn tick_as_peer() {
     let clock = VirtualClock::join().unwrap();
     clock.sleep(Duration::from_millis(1)).wait();
     println!("joined");

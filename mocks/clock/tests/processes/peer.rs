@@ -6,10 +6,10 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitCode, Stdio};
 use mock_clock::VirtualClock;
 
 /// The environment variable that makes this binary a peer.
-pub const ROLE: &str = "MOCK_CLOCK_TEST_ROLE";
+pub(crate) const ROLE: &str = "MOCK_CLOCK_TEST_ROLE";
 
 /// Plays a role until it is done; what it prints is its result.
-pub fn play(role: &str) -> ExitCode {
+pub(crate) fn play(role: &str) -> ExitCode {
     // A peer must not outlive a test that failed.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).unwrap();
     let mut words = role.split(' ');
@@ -28,15 +28,15 @@ pub fn play(role: &str) -> ExitCode {
 }
 
 /// A running peer. It is killed when dropped.
-pub struct Peer {
-    pub child: Child,
+pub(crate) struct Peer {
+    pub(crate) child: Child,
     stdin: Option<ChildStdin>,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Peer {
     /// Starts a peer that takes part in the clock's run, counted in from its first moment.
-    pub fn joining(clock: &VirtualClock, role: &str) -> Peer {
+    pub(crate) fn joining(clock: &VirtualClock, role: &str) -> Peer {
         let (name, place) = clock.environment().unwrap();
         let _busy = clock.busy();
         let peer = Peer::start(Self::command(role).env(name, place));
@@ -45,7 +45,7 @@ impl Peer {
     }
 
     /// Starts a peer that has nothing to do with any clock.
-    pub fn apart(role: &str) -> Peer {
+    pub(crate) fn apart(role: &str) -> Peer {
         Peer::start(&mut Self::command(role))
     }
 
@@ -55,21 +55,21 @@ impl Peer {
         command
     }
 
-    pub fn start(command: &mut Command) -> Peer {
+    pub(crate) fn start(command: &mut Command) -> Peer {
         let mut child = command.spawn().unwrap();
         let (stdin, stdout) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
         Peer { child, stdin, stdout }
     }
 
     /// The next line that the peer prints.
-    pub fn line(&mut self) -> String {
+    pub(crate) fn line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).unwrap();
         line.trim_end().to_owned()
     }
 
     /// Tells the peer something.
-    pub fn tell(&mut self, line: &str) {
+    pub(crate) fn tell(&mut self, line: &str) {
         writeln!(self.stdin.as_mut().unwrap(), "{line}").unwrap();
     }
 }

@@ -11,15 +11,15 @@ use crate::peer::Peer;
 const POLLS: u64 = 360;
 const PERIOD: Duration = Duration::from_secs(10);
 
-pub fn a_polled_server_never_times_out() {
+pub(crate) fn a_polled_server_never_times_out() {
     poll(&VirtualClock::idle_skip().unwrap(), &Case { polls: POLLS, timeout_ms: 30_000, ..Case::default() });
 }
 
-pub fn nor_beside_spinning_processes() {
+pub(crate) fn nor_beside_spinning_processes() {
     beside_spinning_processes(2);
 }
 
-pub fn nor_in_twenty_runs_beside_spinning_processes() {
+pub(crate) fn nor_in_twenty_runs_beside_spinning_processes() {
     beside_spinning_processes(20);
 }
 
@@ -32,18 +32,18 @@ fn beside_spinning_processes(runs: usize) {
 }
 
 /// Nagle's algorithm holds the second write back, and both ends sleep 40 ms long.
-pub fn two_small_writes_never_time_out() {
+pub(crate) fn two_small_writes_never_time_out() {
     let case = Case { polls: 100, timeout_ms: 30_000, writes: 2, ..Case::default() };
     poll(&VirtualClock::idle_skip().unwrap(), &case);
 }
 
-pub fn a_slow_server_is_waited_for() {
+pub(crate) fn a_slow_server_is_waited_for() {
     let case = Case { polls: 20, timeout_ms: 1_000, server: Duration::from_millis(50), ..Case::default() };
     poll(&VirtualClock::idle_skip().unwrap(), &case);
 }
 
 /// At 60 times real time 50 ms are three seconds, unless the server's guard holds the rate down.
-pub fn a_slow_server_is_waited_for_at_a_constant_rate() {
+pub(crate) fn a_slow_server_is_waited_for_at_a_constant_rate() {
     let case = Case { polls: 5, timeout_ms: 1_000, server: Duration::from_millis(50), ..Case::default() };
     poll(&VirtualClock::start(Mode::Constant(Rate::new(60.0).unwrap()), None).unwrap(), &case);
 }
@@ -95,7 +95,7 @@ async fn serve(clock: VirtualClock, listener: TcpListener, takes: Duration) {
     }
 }
 
-pub fn poll_as_peer<'a>(mut words: impl Iterator<Item = &'a str>) {
+pub(crate) fn poll_as_peer<'a>(mut words: impl Iterator<Item = &'a str>) {
     let mut word = || words.next().expect("poll ADDRESS POLLS TIMEOUT_MS WRITES");
     let address = word().to_owned();
     let [polls, timeout_ms, writes] = [word(), word(), word()].map(|word| word.parse::<u64>().unwrap());

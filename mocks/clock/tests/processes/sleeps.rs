@@ -7,16 +7,16 @@ use mock_clock::{Clock, IdleSkip, Mode, Rate, VirtualClock};
 use crate::peer::Peer;
 
 /// In each process: sleepers on a runtime, sleepers that block a thread each, and how often each sleeps.
-const ON_RUNTIME: u64 = 480;
-const ON_THREADS: u64 = 20;
+const ON_RUNTIME: u64 = 496;
+const ON_THREADS: u64 = 4;
 const TIMES: u64 = 20;
 
-pub fn none_ends_early_in_two_processes() {
+pub(crate) fn none_ends_early_in_two_processes() {
     let settings = IdleSkip { round_up_to: Some(Duration::from_millis(100)), ..IdleSkip::default() };
-    both_processes_sleep(&VirtualClock::start(Mode::IdleSkip(settings), None).unwrap(), 30_000);
+    both_processes_sleep(&VirtualClock::start(Mode::IdleSkip(settings), None).unwrap(), 5_000);
 }
 
-pub fn none_ends_early_at_a_constant_rate() {
+pub(crate) fn none_ends_early_at_a_constant_rate() {
     let rate = Rate::new(60.0).unwrap();
     both_processes_sleep(&VirtualClock::start(Mode::Constant(rate), None).unwrap(), 3_000);
 }
@@ -30,7 +30,7 @@ fn both_processes_sleep(clock: &VirtualClock, longest_ms: u64) {
     println!("{}", clock.status());
 }
 
-pub fn sleep_as_peer() {
+pub(crate) fn sleep_as_peer() {
     let clock = VirtualClock::join().unwrap();
     let mut longest = String::new();
     std::io::stdin().read_line(&mut longest).unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 use mock_clock::{Clock, VirtualClock};
 
 /// Threads stand in for processes: they have ids of the same kind, and live as long as the test wants.
-pub fn a_peer_without_a_slot_stops_the_jumping() {
+pub(crate) fn a_peer_without_a_slot_stops_the_jumping() {
     let clock = VirtualClock::idle_skip().unwrap();
     let done = std::sync::Barrier::new(66);
     std::thread::scope(|scope| {
