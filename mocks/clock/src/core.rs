@@ -4,6 +4,7 @@ use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use crate::coordinator::Watchful;
 use crate::guards::{Guard, Guards};
 use crate::holding::Holding;
 use crate::keeper::{FollowedLine, OwnLine};
@@ -26,6 +27,8 @@ pub(crate) struct Core {
     pub(crate) lag: LagMeter,
     pub(crate) jumps: AtomicU64,
     pub(crate) skipped: AtomicU64,
+    /// What the coordinator has cost: nanoseconds on a processor.
+    pub(crate) watching: AtomicU64,
     pub(crate) closed: AtomicBool,
     /// Real and virtual monotonic time at which this process came in.
     pub(crate) began: (u64, u64),
@@ -71,6 +74,7 @@ impl Core {
             lag: LagMeter::new(),
             jumps: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
+            watching: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             began: (0, 0),
             driver: OnceLock::new(),
@@ -130,8 +134,10 @@ impl Core {
 
     /// Wakes sleepers until the clock is closed.
     fn drive(&self) {
-        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        self.timers.with_slot(|slot| slot.set_timer_thread(tid));
+        let watchful = matches!(self.kind, Kind::Joined(_)).then(Watchful::new);
+        if let Some(watchful) = &watchful {
+            self.timers.with_slot(|slot| slot.set_timer_thread(watchful.tid()));
+        }
         loop {
             let (now, line) = self.read();
             self.fire(now);

@@ -70,19 +70,18 @@ fn bucket(value: u64) -> usize {
     if value < u64::from(STEPS) {
         return usize::try_from(value).expect("less than eight");
     }
-    let power = 63 - value.leading_zeros();
+    let power = value.ilog2();
     let step = (value >> (power - 3)) & 7;
     (power - 2) as usize * STEPS as usize + usize::try_from(step).expect("three bits")
 }
 
 /// The largest value that falls into a bucket.
 fn upper_end(bucket: usize) -> u64 {
-    let (power, step) = (bucket / STEPS as usize, (bucket % STEPS as usize) as u64);
+    let (power, step) = (bucket / STEPS as usize, (bucket % STEPS as usize) as u128);
     if power == 0 {
-        step
-    } else {
-        ((9 + u128::from(step)) << (power - 1)).saturating_sub(1).min(u64::MAX.into()) as u64
+        return u64::try_from(step).expect("less than eight");
     }
+    u64::try_from(((9 + step) << (power - 1)) - 1).unwrap_or(u64::MAX)
 }
 
 /// How late timers fired, in virtual time, and how long the machine kept the clock's threads waiting, in real time.

@@ -33,11 +33,14 @@ pub struct IdleSkip {
     pub jump_max: Duration,
     /// Jumps end on multiples of this: timers fire late by up to as much, and dense ones share a jump.
     pub round_up_to: Option<Duration>,
+    /// The most that watching for idleness may cost, in percent of one processor, from 1 to 100. A jump costs
+    /// what it costs; with a larger share the next one comes sooner.
+    pub watch_percent: u32,
 }
 
 impl Default for IdleSkip {
     fn default() -> Self {
-        Self { jump_max: Duration::from_secs(60), round_up_to: None }
+        Self { jump_max: Duration::from_secs(60), round_up_to: None, watch_percent: 9 }
     }
 }
 

@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_limits_are_inclusive() {
-        assert_eq!(Rate::new(100.0).unwrap().get(), 100.0);
+        assert_eq!(Rate::new(100.0), Ok(Rate(100.0)));
         assert_eq!(Rate::new(100.1), Err(RateError::TooFast(100.1)));
         assert_eq!(Rate::new(0.5), Err(RateError::TooSlow(0.5)));
         assert_eq!(Rate::new(60.0).unwrap().warning(), None);
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn only_numbers_are_rates() {
-        assert_eq!("x30".parse::<Rate>().unwrap().get(), 30.0);
+        assert_eq!("x30".parse(), Ok(Rate(30.0)));
         for text in ["", "fast", "NaN", "inf", "-1", "0", "1e9"] {
             assert!(text.parse::<Rate>().is_err(), "{text:?}");
         }

@@ -157,8 +157,9 @@ impl Interval {
             MissedTicks::Burst => next,
             MissedTicks::Delay => now + self.period,
             MissedTicks::Skip => {
-                let into = (now - meant).as_nanos() % self.period.as_nanos();
-                now + (self.period - Duration::from_nanos(u64::try_from(into).expect("less than a period")))
+                let periods = (now - meant).as_nanos() / self.period.as_nanos() + 1;
+                let ahead = periods.saturating_mul(self.period.as_nanos());
+                meant + Duration::from_nanos(u64::try_from(ahead).unwrap_or(u64::MAX))
             }
         }
     }

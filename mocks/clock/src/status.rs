@@ -20,6 +20,7 @@ pub struct Status {
     rate: f64,
     jumps: u64,
     skipped: Duration,
+    watching: Duration,
     holding: Option<(Holding, Duration)>,
     next: Option<(Duration, Whose)>,
     timers: usize,
@@ -43,6 +44,7 @@ impl Status {
             rate: fixed_point(line.mult),
             jumps: core.jumps.load(Ordering::Relaxed),
             skipped: Duration::from_nanos(core.skipped.load(Ordering::Relaxed)),
+            watching: Duration::from_nanos(core.watching.load(Ordering::Relaxed)),
             holding: matches!(core.kind, Kind::IdleSkip(..)).then(|| holding(core, real)),
             next: next.map(|(deadline, whose)| (Duration::from_nanos(deadline.saturating_sub(now)), whose)),
             timers: core.timers.len(),
@@ -59,6 +61,11 @@ impl Status {
     /// How much time was jumped over.
     pub fn skipped(&self) -> Duration {
         self.skipped
+    }
+
+    /// What it has cost to watch for idleness: time on a processor.
+    pub fn watching(&self) -> Duration {
+        self.watching
     }
 
     /// Why time was not jumping when the coordinator last looked, as a sentence; nothing where it never jumps.
@@ -93,13 +100,15 @@ impl fmt::Display for Status {
         )?;
         if let Some(holding) = self.holding() {
             writeln!(f, "not jumping: {holding}")?;
+            let share = 100.0 * self.watching.as_secs_f64() / self.real_elapsed.as_secs_f64();
+            writeln!(f, "watching for idleness has cost {share:.1} % of a processor")?;
         }
         match &self.next {
             Some((ahead, whose)) => {
-                writeln!(f, "next deadline in {ahead:.1?}: {whose}; {timers} timers here")?
+                writeln!(f, "next deadline in {ahead:.1?}: {whose}; {timers} timers here")
             }
-            None => writeln!(f, "no deadline is set")?,
-        }
+            None => writeln!(f, "no deadline is set"),
+        }?;
         if !self.processes.is_empty() {
             writeln!(f, "taking part: processes {:?}", self.processes)?;
         }

@@ -228,6 +228,12 @@ mod tests {
         timers.set(deadline, Waker::noop().clone(), Location::caller())
     }
 
+    fn wake_all(due: Vec<(u64, Waker)>) {
+        for (_, waker) in due {
+            waker.wake();
+        }
+    }
+
     #[derive(Clone, Debug)]
     enum Step {
         Set(u64),
@@ -297,7 +303,7 @@ mod tests {
         let (first, last) = (Arc::new(Count(AtomicUsize::new(0))), Arc::new(Count(AtomicUsize::new(0))));
         let key = timers.set(10, Waker::from(Arc::clone(&first)), Location::caller());
         assert!(timers.rewake(key, &Waker::from(Arc::clone(&last))));
-        timers.take_due(10).into_iter().for_each(|(_, waker)| waker.wake());
+        wake_all(timers.take_due(10));
         assert!(!timers.rewake(key, Waker::noop()), "it has fired");
         assert_eq!((first.0.load(Ordering::Relaxed), last.0.load(Ordering::Relaxed)), (0, 1));
     }
@@ -328,7 +334,7 @@ mod tests {
         let due = timers.take_due(10);
         let later = set(&timers, 99);
         assert_eq!(published(), Some(10), "another thread's timer must not hide that one is due");
-        due.into_iter().for_each(|(_, waker)| waker.wake());
+        wake_all(due);
         timers.fired();
         assert_eq!(published(), Some(99));
         timers.remove(later);

@@ -12,7 +12,8 @@
 //! the time: coordinators, and the timer threads of other processes. The latter are covered by their slot: it
 //! shows a deadline in the past until everybody due has been woken.
 //!
-//! It pays for itself: after each look it rests ten times as long as the look has cost it.
+//! It pays for itself: after each look it rests so long that it never costs more than the share of a processor it
+//! was given.
 
 pub(crate) mod diag;
 pub(crate) mod sockets;
@@ -38,16 +39,38 @@ use crate::time::nanos;
 const PACE: Duration = Duration::from_micros(300);
 /// The longest rest while somebody is busy.
 const PACE_BUSY: Duration = Duration::from_millis(2);
-/// So many times the cost of a look it rests at least: a share of one eleventh of a processor.
-const REST_FACTOR: u32 = 10;
 /// A deadline nearer than this is waited for.
 const WORTH_A_JUMP: u64 = 500_000;
 
-/// Threads that coordinate, of all clocks in this process: they do not count as anybody's work.
-static COORDINATING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+/// Threads of this process that look at some clock all the time: they do not count as anybody's work.
+static WATCHFUL: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
 
-fn coordinating() -> MutexGuard<'static, BTreeSet<u32>> {
-    COORDINATING.lock().unwrap_or_else(PoisonError::into_inner)
+fn watchful() -> MutexGuard<'static, BTreeSet<u32>> {
+    WATCHFUL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Counts the thread that makes it among the watchful, while it lives.
+#[derive(Debug)]
+pub(crate) struct Watchful {
+    tid: u32,
+}
+
+impl Watchful {
+    pub(crate) fn new() -> Self {
+        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        watchful().insert(tid);
+        Self { tid }
+    }
+
+    pub(crate) fn tid(&self) -> u32 {
+        self.tid
+    }
+}
+
+impl Drop for Watchful {
+    fn drop(&mut self) {
+        watchful().remove(&self.tid);
+    }
 }
 
 /// Sees to the jumps of one clock.
@@ -74,7 +97,7 @@ struct Asleep {
 struct Seen {
     asleep: Asleep,
     stirred: bool,
-    pids: Vec<u32>,
+    pids: BTreeSet<u32>,
 }
 
 impl Coordinator {
@@ -83,17 +106,16 @@ impl Coordinator {
         let mut us = Process::new(std::process::id());
         us.look(Care::Full, |_| false)?;
         let mut sockets = Sockets::open()?;
-        sockets.look(&[], machine::monotonic())?;
+        sockets.look(&BTreeSet::new(), machine::monotonic())?;
         Ok(Self { settings, us, peers: BTreeMap::new(), sockets, before: None })
     }
 
     /// Coordinates until the clock is closed.
     pub(crate) fn run(mut self, core: &Core, own: &OwnLine) {
-        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-        coordinating().insert(tid);
+        let _watchful = Watchful::new();
         let mut pace = PACE;
+        let mut spent = machine::thread_cpu();
         while !core.closed.load(Ordering::Relaxed) {
-            let cost = machine::thread_cpu();
             pace = match self.step(core, own) {
                 Ok(()) => PACE,
                 Err(holding) => {
@@ -102,10 +124,17 @@ impl Coordinator {
                     rest
                 }
             };
-            let cost = Duration::from_nanos(machine::thread_cpu() - cost);
-            core.lag.note_starved(machine::pause(pace.max(cost * REST_FACTOR)));
+            let cost = Duration::from_nanos(machine::thread_cpu() - spent);
+            spent += nanos(cost);
+            core.watching.store(spent, Ordering::Relaxed);
+            core.lag.note_starved(machine::pause(pace.max(self.rest_for(cost))));
         }
-        coordinating().remove(&tid);
+    }
+
+    /// How long to rest after a look, for it to cost no more than the share allowed.
+    fn rest_for(&self, cost: Duration) -> Duration {
+        let percent = self.settings.watch_percent.clamp(1, 100);
+        cost * (100 - percent) / percent
     }
 
     /// One look, and a jump if it is the second that found everybody asleep.
@@ -117,21 +146,21 @@ impl Coordinator {
             self.jump(core, own, seen.asleep.next);
             return Ok(());
         }
-        let on_its_way = self.sockets.look(&seen.pids, machine::monotonic()).map_err(|e| blind(&e))?;
-        match on_its_way {
-            Some(what) => Err(Holding::OnItsWay(what)),
-            None => {
-                self.before = Some(seen.asleep);
-                Err(Holding::Settling)
-            }
+        if let Some(what) = self.sockets.look(&seen.pids, machine::monotonic()).map_err(|e| blind(&e))? {
+            return Err(Holding::OnItsWay(what));
         }
+        self.before = Some(seen.asleep);
+        Err(Holding::Settling)
     }
 
     fn jump(&self, core: &Core, own: &OwnLine, next: u64) {
         let (now, _) = own.read();
         let bounded = next.min(now.saturating_add(nanos(self.settings.jump_max)));
         let target = match self.settings.round_up_to.map(nanos) {
-            Some(grid) if grid > 0 => bounded.checked_next_multiple_of(grid).unwrap_or(bounded),
+            Some(grid) if grid > 0 => {
+                let wall = core.wall.wall(bounded).unix_nanos();
+                bounded + (wall.next_multiple_of(grid) - wall)
+            }
             _ => bounded,
         };
         own.jump(target);
@@ -156,42 +185,45 @@ impl Coordinator {
             return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
         }
         let next = next_deadline(core, own, &table)?;
-        let pids = table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
+        let pids: BTreeSet<u32> =
+            table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
         Ok(Seen { asleep: Asleep { table, activity, next }, stirred, pids })
     }
 
     fn look_at_us(&mut self, care: Care) -> Result<bool, Holding> {
-        let coordinating = coordinating();
-        match self.us.look(care, |tid| coordinating.contains(&tid)).map_err(|e| blind(&e))? {
+        let watchful = watchful();
+        match self.us.look(care, |tid| watchful.contains(&tid)).map_err(|e| blind(&e))? {
             Look::Awake(thread) => Err(Holding::Running(thread)),
             Look::Asleep => Ok(false),
             Look::Stirred | Look::Stopped | Look::Gone => Ok(true),
         }
     }
 
-    /// Looks at the processes that take part, and leaves in the table only those that can wake by themselves.
+    /// Looks at the other processes that take part, and leaves in the table only slots of those that can wake.
     fn look_at_peers(&mut self, own: &OwnLine, care: Care, table: &mut Table) -> Result<bool, Holding> {
-        let (mut stirred, mut idle) = (false, Vec::new());
-        self.peers.retain(|pid, _| table.slots.iter().any(|slot| slot.pid == *pid));
         let (now, _) = own.read();
-        for Slot { pid, timer_thread, deadline, guards, .. } in &table.slots {
-            let peer = self.peers.entry(*pid).or_insert_with(|| Process::new(*pid));
+        let pids: BTreeSet<u32> = table.slots.iter().map(|slot| slot.pid).collect();
+        self.peers.retain(|pid, _| pids.contains(pid));
+        let mut stirred = false;
+        for pid in pids.into_iter().filter(|pid| *pid != std::process::id()) {
+            let slots = || table.slots.iter().filter(|slot| slot.pid == pid);
             // Whoever keeps the others waiting may be stopped or dead, and a glance would not show it.
-            let holds_up = *guards > 0 || deadline.is_some_and(|deadline| deadline <= now);
-            let care = if holds_up { Care::Full } else { care };
-            match peer.look(care, |tid| Some(tid) == *timer_thread).map_err(|e| blind(&e))? {
+            let holds_up =
+                |slot: &Slot| slot.guards > 0 || slot.deadline.is_some_and(|deadline| deadline <= now);
+            let care = if slots().any(holds_up) { Care::Full } else { care };
+            let skip = |tid| slots().any(|slot| slot.timer_thread == Some(tid));
+            let peer = self.peers.entry(pid).or_insert_with(|| Process::new(pid));
+            match peer.look(care, skip).map_err(|e| blind(&e))? {
                 Look::Awake(thread) => return Err(Holding::Running(thread)),
                 Look::Asleep => {}
                 Look::Stirred => stirred = true,
-                Look::Stopped => idle.push(*pid),
+                Look::Stopped => table.slots.retain(|slot| slot.pid != pid),
                 Look::Gone => {
-                    own.page().expel(*pid).map_err(|e| blind(&e))?;
-                    self.peers.remove(pid);
+                    own.page().expel(pid).map_err(|e| blind(&e))?;
                     return Err(Holding::Settling);
                 }
             }
         }
-        table.slots.retain(|slot| !idle.contains(&slot.pid));
         Ok(stirred)
     }
 }

@@ -37,9 +37,10 @@ pub(crate) struct Sockets {
     diag: Diag,
     softnet: File,
     snmp: File,
+    bytes: Vec<u8>,
     /// The sockets of `listed_for`, as they were when as many connections had been opened as `listed_at` says.
     ours: Vec<TcpSocket>,
-    listed_for: Vec<u32>,
+    listed_for: BTreeSet<u32>,
     listed_at: Option<u64>,
     /// Segments counted when all queues of ours were last seen empty and acknowledged.
     clean_at: Option<u64>,
@@ -77,8 +78,9 @@ impl Sockets {
             diag: Diag::open()?,
             softnet: File::open("/proc/self/net/softnet_stat")?,
             snmp: File::open("/proc/self/net/snmp")?,
+            bytes: vec![0; 64 * 1024],
             ours: Vec::new(),
-            listed_for: Vec::new(),
+            listed_for: BTreeSet::new(),
             listed_at: None,
             clean_at: None,
             queues: BTreeMap::new(),
@@ -86,13 +88,13 @@ impl Sockets {
     }
 
     /// What is on its way to or from one of these processes at the real moment `now`.
-    pub(crate) fn look(&mut self, pids: &[u32], now: u64) -> io::Result<Option<OnItsWay>> {
-        let packets = backlog(&read(&self.softnet)?)?;
+    pub(crate) fn look(&mut self, pids: &BTreeSet<u32>, now: u64) -> io::Result<Option<OnItsWay>> {
+        let packets = backlog(read(&self.softnet, &mut self.bytes)?)?;
         if packets > 0 {
             return Ok(Some(OnItsWay::Packets(packets)));
         }
-        let counts = Counts::parse(&read(&self.snmp)?)?;
-        if self.clean_at == Some(counts.segments) && self.listed_for == pids {
+        let counts = Counts::parse(read(&self.snmp, &mut self.bytes)?)?;
+        if self.clean_at == Some(counts.segments) && self.listed_for == *pids {
             return Ok(None);
         }
         self.list(pids, counts.opened)?;
@@ -115,8 +117,8 @@ impl Sockets {
     }
 
     /// Brings the list of our sockets up to date.
-    fn list(&mut self, pids: &[u32], opened: u64) -> io::Result<()> {
-        if self.listed_at == Some(opened) && self.listed_for == pids {
+    fn list(&mut self, pids: &BTreeSet<u32>, opened: u64) -> io::Result<()> {
+        if self.listed_at == Some(opened) && self.listed_for == *pids {
             self.ours = self.diag.again(&self.ours)?;
             return Ok(());
         }
@@ -124,17 +126,15 @@ impl Sockets {
         let inodes = inodes(pids)?;
         // One that nobody has accepted yet has no inode, and may become ours.
         self.ours.retain(|socket| socket.inode == 0 || inodes.contains(&socket.inode));
-        self.listed_for = pids.to_vec();
+        self.listed_for.clone_from(pids);
         self.listed_at = Some(opened);
         Ok(())
     }
 }
 
-fn read(file: &File) -> io::Result<String> {
-    let mut bytes = vec![0; 16 * 1024];
-    let length = file.read_at(&mut bytes, 0)?;
-    bytes.truncate(length);
-    String::from_utf8(bytes).map_err(io::Error::other)
+fn read<'a>(file: &File, bytes: &'a mut [u8]) -> io::Result<&'a str> {
+    let length = file.read_at(bytes, 0)?;
+    std::str::from_utf8(&bytes[..length]).map_err(io::Error::other)
 }
 
 /// Packets in all backlogs: the twelfth column, where this kernel has one.
@@ -170,7 +170,7 @@ impl Counts {
 }
 
 /// The sockets that these processes have open.
-fn inodes(pids: &[u32]) -> io::Result<BTreeSet<u32>> {
+fn inodes(pids: &BTreeSet<u32>) -> io::Result<BTreeSet<u32>> {
     let mut inodes = BTreeSet::new();
     for pid in pids {
         let entries = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
@@ -206,7 +206,7 @@ mod tests {
         wanted: impl Fn(Option<&TcpSocket>) -> bool,
     ) -> Option<TcpSocket> {
         for _ in 0..2_000 {
-            let found = match sockets.look(&[std::process::id()], now).unwrap() {
+            let found = match sockets.look(&BTreeSet::from([std::process::id()]), now).unwrap() {
                 Some(OnItsWay::Packets(_)) => None,
                 Some(OnItsWay::Bytes(socket)) => Some(Some(socket)),
                 None => Some(None),
@@ -251,7 +251,7 @@ mod tests {
             other.write_all(b"y").unwrap();
             one.read_exact(&mut [0; 1]).unwrap();
         }
-        let mut sockets = Sockets::open().unwrap();
+        let sockets = Sockets::open().unwrap();
         let held_back = (0..50).any(|_| {
             one.write_all(b"first").unwrap();
             one.write_all(b"second").unwrap();
@@ -271,7 +271,7 @@ mod tests {
         let (mut one, _other) = pair();
         one.write_all(b"hello").unwrap();
         let mut sockets = Sockets::open().unwrap();
-        let found = sockets.look(&[], 0).unwrap();
+        let found = sockets.look(&BTreeSet::new(), 0).unwrap();
         assert!(!matches!(found, Some(OnItsWay::Bytes(_))), "{found:?}");
     }
 

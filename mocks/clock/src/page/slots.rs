@@ -1,4 +1,5 @@
-//! The slot table of the page: one slot a process, in which it publishes what it waits for and whether it is busy.
+//! The slot table of the page: one slot for each clock that was joined, in which its process publishes what it waits
+//! for and whether it is busy.
 //!
 //! | at `0x3000` + | type | content |
 //! |---|---|---|
@@ -12,7 +13,7 @@
 //! | 4 | u32 | thread id of its timer thread; 0 has none yet |
 //! | 8 | u64 | virtual monotonic nanosecond of its next deadline; 0 waits for nothing |
 //! | 16 | u64 | guards it holds: not 0 is busy |
-//! | 24 | u64 | activity: grows with every guard taken |
+//! | 24 | u64 | activity: 0 until its process has joined, then grows with every guard taken |
 //!
 //! Slots are taken under a file lock, which dies with its holder. Afterwards each word has one writer. A reader
 //! can see a word half written, so the coordinator trusts a table only when two readings some time apart agree.
@@ -28,13 +29,16 @@ use super::{Page, half_word, word};
 
 const SHARED: u64 = 0x3000;
 const TURNED_AWAY: u64 = SHARED;
-const TABLE: u64 = SHARED + 128;
+const HEAD: usize = 128;
+const TABLE: u64 = SHARED + HEAD as u64;
 const LENGTH: usize = 32;
+/// The activity of a process that has just joined.
+const JOINED: u64 = 1;
 
-/// How many processes can take part.
+/// How many can take part.
 pub(crate) const SLOTS: usize = 64;
 
-/// One process, as it describes itself.
+/// One clock of one process, as that describes itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub(crate) pid: u32,
@@ -51,7 +55,7 @@ pub(crate) struct Table {
     pub(crate) turned_away: u64,
 }
 
-/// The slot of one process, to be written by it.
+/// A slot, to be written by its process.
 #[derive(Debug)]
 pub(crate) struct OwnSlot {
     page: Arc<Page>,
@@ -70,11 +74,11 @@ impl OwnSlot {
         self.write(8, &deadline.unwrap_or(0).to_ne_bytes());
     }
 
-    /// Says how many guards are held, and counts the change.
-    pub(crate) fn set_guards(&self, guards: u64, activity: u64) {
+    /// Says how many guards are held, and how many ever were.
+    pub(crate) fn set_guards(&self, guards: u64, taken: u64) {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&guards.to_ne_bytes());
-        bytes[8..].copy_from_slice(&activity.to_ne_bytes());
+        bytes[8..].copy_from_slice(&(taken + JOINED).to_ne_bytes());
         self.write(16, &bytes);
     }
 
@@ -90,44 +94,53 @@ impl Drop for OwnSlot {
 }
 
 impl Page {
-    /// Gives `pid` a slot, the one it has if it has one. `None`: the table is full, and says so from now on.
+    /// Gives `pid` a slot of its own: the one it was enrolled in, or a free one. `None`: the table is full, and
+    /// says so from now on.
     pub(crate) fn take_slot(self: &Arc<Self>, pid: u32) -> io::Result<Option<OwnSlot>> {
-        let taken = self.place_of(pid)?;
-        Ok(taken.map(|at| OwnSlot { page: Arc::clone(self), at, pid }))
+        let _lock = Lock::new(self)?;
+        let table = self.raw_table()?;
+        let enrolled = (0..SLOTS).find(|n| {
+            let slot = &table[n * LENGTH..(n + 1) * LENGTH];
+            half_word(slot, 0) == pid && word(slot, 24) == 0
+        });
+        let Some(at) = enrolled.map(place).map_or_else(|| self.new_slot(&table, pid), |at| Ok(Some(at)))?
+        else {
+            return Ok(None);
+        };
+        let slot = OwnSlot { page: Arc::clone(self), at, pid };
+        slot.set_guards(0, 0);
+        Ok(Some(slot))
     }
 
     /// Gives `pid` a slot that it may take over later. False: the table is full.
     pub(crate) fn enrol(&self, pid: u32) -> io::Result<bool> {
-        Ok(self.place_of(pid)?.is_some())
-    }
-
-    fn place_of(&self, pid: u32) -> io::Result<Option<u64>> {
         let _lock = Lock::new(self)?;
         let table = self.raw_table()?;
-        let pid_of = |n: usize| half_word(&table, n * LENGTH);
-        let own = (0..SLOTS).find(|n| pid_of(*n) == pid);
-        let free = || (0..SLOTS).find(|n| pid_of(*n) == 0);
-        let dead = || (0..SLOTS).find(|n| !is_alive(pid_of(*n)));
-        let Some(n) = own.or_else(free).or_else(dead) else {
-            let turned_away = self.turned_away()? + 1;
-            self.put_u64(TURNED_AWAY, turned_away)?;
-            return Ok(None);
-        };
-        let at = TABLE + (n * LENGTH) as u64;
-        if own.is_none() {
-            // The pid last: before it, nobody looks at the rest.
-            self.file.write_all_at(&[0; LENGTH], at)?;
-            self.file.write_all_at(&pid.to_ne_bytes(), at)?;
+        if (0..SLOTS).any(|n| half_word(&table, n * LENGTH) == pid) {
+            return Ok(true);
         }
-        Ok(Some(at))
+        Ok(self.new_slot(&table, pid)?.is_some())
     }
 
-    /// Frees the slot of a process that is gone.
+    fn new_slot(&self, table: &[u8; SLOTS * LENGTH], pid: u32) -> io::Result<Option<u64>> {
+        let pid_of = |n: &usize| half_word(table, n * LENGTH);
+        let free = (0..SLOTS).find(|n| pid_of(n) == 0);
+        let Some(n) = free.or_else(|| (0..SLOTS).find(|n| !is_alive(pid_of(n)))) else {
+            let mut turned_away = [0; 8];
+            self.file.read_exact_at(&mut turned_away, TURNED_AWAY)?;
+            self.put_u64(TURNED_AWAY, word(&turned_away, 0) + 1)?;
+            return Ok(None);
+        };
+        // The pid last: before it, nobody looks at the rest.
+        self.file.write_all_at(&[0; LENGTH], place(n))?;
+        self.file.write_all_at(&pid.to_ne_bytes(), place(n))?;
+        Ok(Some(place(n)))
+    }
+
+    /// Frees the slots of a process that is gone.
     pub(crate) fn expel(&self, pid: u32) -> io::Result<()> {
         let table = self.raw_table()?;
-        if let Some(n) = (0..SLOTS).find(|n| half_word(&table, n * LENGTH) == pid) {
-            self.free(TABLE + (n * LENGTH) as u64, pid);
-        }
+        (0..SLOTS).filter(|n| half_word(&table, n * LENGTH) == pid).for_each(|n| self.free(place(n), pid));
         Ok(())
     }
 
@@ -142,7 +155,9 @@ impl Page {
 
     /// Everybody who takes part, as far as one reading can tell.
     pub(crate) fn table(&self) -> io::Result<Table> {
-        let bytes = self.raw_table()?;
+        let mut bytes = [0; HEAD + SLOTS * LENGTH];
+        self.file.read_exact_at(&mut bytes, SHARED)?;
+        let (head, table) = bytes.split_at(HEAD);
         let some = |value: u64| (value != 0).then_some(value);
         let slot = |at: &[u8]| Slot {
             pid: half_word(at, 0),
@@ -151,8 +166,8 @@ impl Page {
             guards: word(at, 16),
             activity: word(at, 24),
         };
-        let slots = bytes.chunks_exact(LENGTH).map(slot).filter(|slot| slot.pid != 0).collect();
-        Ok(Table { slots, turned_away: self.turned_away()? })
+        let slots = table.chunks_exact(LENGTH).map(slot).filter(|slot| slot.pid != 0).collect();
+        Ok(Table { slots, turned_away: word(head, 0) })
     }
 
     fn raw_table(&self) -> io::Result<[u8; SLOTS * LENGTH]> {
@@ -160,12 +175,11 @@ impl Page {
         self.file.read_exact_at(&mut bytes, TABLE)?;
         Ok(bytes)
     }
+}
 
-    fn turned_away(&self) -> io::Result<u64> {
-        let mut bytes = [0; 8];
-        self.file.read_exact_at(&mut bytes, TURNED_AWAY)?;
-        Ok(u64::from_ne_bytes(bytes))
-    }
+/// Where slot `n` begins.
+fn place(n: usize) -> u64 {
+    TABLE + (n * LENGTH) as u64
 }
 
 /// Whether a process exists; one that waits to be reaped still does.
@@ -212,7 +226,7 @@ mod tests {
         slot.set_deadline(Some(99));
         slot.set_guards(2, 7);
         slot.set_timer_thread(5);
-        let expected = Slot { pid: me, timer_thread: Some(5), deadline: Some(99), guards: 2, activity: 7 };
+        let expected = Slot { pid: me, timer_thread: Some(5), deadline: Some(99), guards: 2, activity: 8 };
         assert_eq!(page.table().unwrap().slots, [expected]);
         drop(slot);
         assert_eq!(page.table().unwrap(), Table::default());
@@ -225,6 +239,8 @@ mod tests {
         assert!(page.enrol(me).unwrap());
         let _slot = page.take_slot(me).unwrap().unwrap();
         assert_eq!(page.table().unwrap().slots.len(), 1);
+        let _second_clock = page.take_slot(me).unwrap().unwrap();
+        assert_eq!(page.table().unwrap().slots.len(), 2, "a second clock has its own deadlines");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! Each test starts this very binary again as a peer, in the role that [`peer::ROLE`] names; that is why it has
 //! a main function of its own.
 
+#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
+
 mod kill;
 mod peer;
 mod poll;

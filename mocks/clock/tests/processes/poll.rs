@@ -73,6 +73,9 @@ fn poll(clock: &VirtualClock, case: &Case) {
     let told = peer.line();
     println!("{told}\n{}", clock.status());
     assert!(told.starts_with(&format!("{polls} answers")), "{told}\n{}", clock.status());
+    if clock.status().holding().is_some() {
+        assert!(told.ends_with("jumped over 0ns"), "{told}\n{}", clock.status());
+    }
 }
 
 /// Answers each line with the virtual time at which it was read.
@@ -104,9 +107,11 @@ pub(crate) fn poll_as_peer<'a>(mut words: impl Iterator<Item = &'a str>) {
     runtime.block_on(async {
         let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
         let mut ticks = clock.interval(PERIOD);
-        let mut slowest = Duration::ZERO;
+        let (mut slowest, mut jumped_over) = (Duration::ZERO, Duration::ZERO);
         for poll in 0..polls {
             ticks.tick().await;
+            // Real time is read first and last: without a jump no more virtual time than that can pass between.
+            let real = clock.real_elapsed();
             let asked = clock.now();
             let answer = clock.timeout(Duration::from_millis(timeout_ms), ask(&mut stream, writes)).await;
             let Ok(server) = answer else {
@@ -116,8 +121,9 @@ pub(crate) fn poll_as_peer<'a>(mut words: impl Iterator<Item = &'a str>) {
             let answered = clock.now();
             assert!((asked..=answered).contains(&server), "{asked} {server} {answered}");
             slowest = slowest.max(answered - asked);
+            jumped_over += (answered - asked).saturating_sub(clock.real_elapsed().saturating_sub(real));
         }
-        println!("{polls} answers, the slowest after {slowest:?}");
+        println!("{polls} answers, the slowest after {slowest:?}, jumped over {jumped_over:?}");
     });
 }
 
