@@ -1,1 +1,13 @@
-//! x
+//! scaleproof: chaos and conformance tests for Kubernetes node autoscalers.
+//!
+//! ```text
+//! suites/*.yaml ─▶ Scenario ─▶ Plan ─▶ (run) ─▶ History ─▶ Verdicts ─▶ Report
+//!    author         parse      decide    happen    record      judge      tell
+//! ```
+//!
+//! Every arrowhead is a plain value that prints, stores and compares; only `run` has effects. The modules below
+//! follow the arrow. Those that do not stand here yet have their place in `docs/architecture.md`, which also says
+//! who may use whom.
+
+pub mod cli;
+pub mod exit;

@@ -33,7 +33,8 @@ pub(crate) struct Core {
     /// Real and virtual monotonic time at which this process came in.
     pub(crate) began: (u64, u64),
     driver: OnceLock<()>,
-    holding: Mutex<(Holding, u64)>,
+    /// Why time does not jump, since which real moment, and how many jumps there had been.
+    holding: Mutex<(Holding, u64, u64)>,
 }
 
 /// What moves the clock.
@@ -66,7 +67,7 @@ impl Kind {
 impl Core {
     pub(crate) fn new(kind: Kind, wall: WallOffset, timers: Timers) -> Arc<Self> {
         let mut core = Self {
-            holding: Mutex::new((Holding::Mode(kind.name()), 0)),
+            holding: Mutex::new((Holding::Mode(kind.name()), 0, 0)),
             kind,
             wall,
             timers,
@@ -205,13 +206,17 @@ impl Core {
 
     /// Notes why time does not jump, and since when.
     pub(crate) fn set_holding(&self, holding: Holding) {
+        let jumps = self.jumps.load(Ordering::Relaxed);
         let mut last = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
-        let since = if holding.is_like(&last.0) { last.1 } else { machine::monotonic() };
-        *last = (holding, since);
+        let lasts = holding.is_like(&last.0) && last.2 == jumps;
+        let since = if lasts { last.1 } else { machine::monotonic() };
+        *last = (holding, since, jumps);
     }
 
+    /// Why time does not jump, and since which real moment.
     pub(crate) fn holding(&self) -> (Holding, u64) {
-        self.holding.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let last = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
+        (last.0.clone(), last.1)
     }
 
     /// Ends the threads of this clock.

@@ -52,3 +52,8 @@ pub use crate::sleep::{Interval, MissedTicks, Sleep};
 pub use crate::status::Status;
 pub use crate::time::{Time, TimeError};
 pub use crate::virtual_clock::{Busy, ClockError, Hand, PAGE_VARIABLE, VirtualClock, Why};
+
+/// The examples of the README are compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -143,6 +143,10 @@ impl Coordinator {
         let care = if before.is_some() { Care::Full } else { Care::Glance };
         let seen = self.look(core, own, care)?;
         if !seen.stirred && before.as_ref() == Some(&seen.asleep) {
+            // Somebody outside the run may have woken us while the others were looked at.
+            if no_guards(core)? != seen.asleep.activity.0 {
+                return Err(Holding::Settling);
+            }
             self.jump(core, own, seen.asleep.next);
             return Ok(());
         }
