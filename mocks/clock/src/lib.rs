@@ -21,7 +21,7 @@
 //! It stands at the bottom of the project: it uses nothing of ours, and nobody else reads the machine's clock.
 //! What it does not do yet: bring unmodified foreign binaries onto this clock.
 //!
-//! Inside, from the bottom up: [`machine`] reads the machine, [`line`] computes, [`page`] shares, [`keeper`] joins
+//! Inside, from the bottom up: [`machine`] reads the machine, [`mod@line`] computes, [`page`] shares, [`keeper`] joins
 //! the two; [`timers`] and [`guards`] say what is waited for and who is busy; [`core`] holds them together;
 //! [`coordinator`] jumps.
 
