@@ -20,7 +20,8 @@ use crate::rate::{Rate, RateError};
 pub enum Mode {
     /// As real time while anybody works; when all are idle it jumps to the next deadline.
     IdleSkip(IdleSkip),
-    /// A constant number of virtual seconds per real one, and one for one while a guard is held.
+    /// A constant number of virtual seconds per real one, and one for one while a guard is held in the process
+    /// that made the clock.
     Constant(Rate),
     /// As the machine's own clock, date included.
     Real,
@@ -29,9 +30,10 @@ pub enum Mode {
 /// How idle-skip jumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdleSkip {
-    /// The longest single jump, so that a lost deadline cannot skip a whole test.
+    /// The longest single jump, so that a lost deadline cannot skip a whole test; at least a millisecond.
     pub jump_max: Duration,
-    /// Jumps end on multiples of this: timers fire late by up to as much, and dense ones share a jump.
+    /// Jumps end on multiples of this, counted from 1970: timers fire late by up to as much, and dense ones share
+    /// a jump. `jump_max` comes first.
     pub round_up_to: Option<Duration>,
     /// The most that watching for idleness may cost, in percent of one processor, from 1 to 100. A jump costs
     /// what it costs; with a larger share the next one comes sooner.

@@ -76,6 +76,10 @@ impl Future for Sleep {
             self.cancel();
             return Poll::Ready(now);
         }
+        if self.deadline == Time::NEVER {
+            // A timer for it would make time run away in search of it.
+            return Poll::Pending;
+        }
         let core = self.clock.core();
         if !self.key.is_some_and(|key| core.timers.rewake(key, context.waker())) {
             core.ensure_driver();

@@ -1,5 +1,6 @@
 //! What the clock is doing right now, made to be printed when somebody asks why nothing happens.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -24,7 +25,7 @@ pub struct Status {
     holding: Option<(Holding, Duration)>,
     next: Option<(Duration, Whose)>,
     timers: usize,
-    processes: Vec<u32>,
+    processes: BTreeSet<u32>,
     lag: Lag,
 }
 

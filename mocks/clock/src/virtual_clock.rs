@@ -137,7 +137,8 @@ impl VirtualClock {
     /// Keeps time from jumping while the guard lives: something is in flight that no thread shows.
     ///
     /// A request whose answer is being prepared, a child that is not in the run, a wait in real time: whatever
-    /// can be unfinished while every thread sleeps. At a constant rate, time passes one for one meanwhile.
+    /// can be unfinished while every thread sleeps. At a constant rate, time passes one for one meanwhile, if the
+    /// guard is held by the process that made the clock.
     ///
     /// ```
     /// # use mock_clock::VirtualClock;

@@ -248,8 +248,12 @@ fn never_is_never() {
     let _alone = alone();
     let clock = VirtualClock::start(Mode::default(), Some(Time::EPOCH)).unwrap();
     on_a_runtime(async {
-        assert_eq!(clock.timeout(3 * SECOND, clock.sleep(Duration::MAX)).await, Err(Elapsed));
+        let never = std::pin::pin!(clock.sleep(Duration::MAX));
+        assert_eq!(clock.timeout(3 * SECOND, never).await, Err(Elapsed));
     });
+    let waiting = clock.sleep(Duration::MAX);
+    on_a_runtime(async { assert!(!is_ready(waiting).await) });
+    assert!(clock.status().to_string().contains("no deadline is set"), "{}", clock.status());
 }
 
 #[test]

@@ -33,7 +33,7 @@ use crate::keeper::OwnLine;
 use crate::machine;
 use crate::mode::IdleSkip;
 use crate::page::slots::{Slot, Table};
-use crate::time::nanos;
+use crate::time::{Time, nanos};
 
 /// Rest between two looks while everybody sleeps.
 const PACE: Duration = Duration::from_micros(300);
@@ -41,6 +41,8 @@ const PACE: Duration = Duration::from_micros(300);
 const PACE_BUSY: Duration = Duration::from_millis(2);
 /// A deadline nearer than this is waited for.
 const WORTH_A_JUMP: u64 = 500_000;
+/// However short jumps are to be, they must lead somewhere.
+const JUMP_MAX_LEAST: u64 = 1_000_000;
 
 /// Threads of this process that look at some clock all the time: they do not count as anybody's work.
 static WATCHFUL: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -159,14 +161,11 @@ impl Coordinator {
 
     fn jump(&self, core: &Core, own: &OwnLine, next: u64) {
         let (now, _) = own.read();
-        let bounded = next.min(now.saturating_add(nanos(self.settings.jump_max)));
-        let target = match self.settings.round_up_to.map(nanos) {
-            Some(grid) if grid > 0 => {
-                let wall = core.wall.wall(bounded).unix_nanos();
-                bounded + (wall.next_multiple_of(grid) - wall)
-            }
-            _ => bounded,
-        };
+        let longest = now.saturating_add(nanos(self.settings.jump_max).max(JUMP_MAX_LEAST));
+        let wall = core.wall.wall(next.min(longest)).unix_nanos();
+        let grid = self.settings.round_up_to.map_or(1, nanos).max(1);
+        let rounded = wall.checked_next_multiple_of(grid).unwrap_or(wall);
+        let target = core.wall.monotonic(Time::from_unix_nanos(rounded)).min(longest);
         own.jump(target);
         core.jumps.fetch_add(1, Ordering::Relaxed);
         core.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
@@ -261,7 +260,7 @@ fn next_deadline(core: &Core, own: &OwnLine, table: &Table) -> Result<u64, Holdi
 
 fn rest_after(holding: &Holding, last: Duration) -> Duration {
     match holding {
-        Holding::Settling | Holding::Overdue { .. } | Holding::Soon { .. } => PACE,
+        Holding::Settling | Holding::Soon { .. } => PACE,
         _ => (last * 3 / 2).min(PACE_BUSY),
     }
 }

@@ -22,10 +22,13 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 
 use super::{Page, half_word, word};
+use crate::machine;
 
 const SHARED: u64 = 0x3000;
 const TURNED_AWAY: u64 = SHARED;
@@ -34,6 +37,9 @@ const TABLE: u64 = SHARED + HEAD as u64;
 const LENGTH: usize = 32;
 /// The activity of a process that has just joined.
 const JOINED: u64 = 1;
+/// How often, and how far apart, the lock is tried: for a second, where a microsecond is usual.
+const LOCK_TRIES: u32 = 5_000;
+const LOCK_PAUSE: Duration = Duration::from_micros(200);
 
 /// How many can take part.
 pub(crate) const SLOTS: usize = 64;
@@ -196,8 +202,15 @@ struct Lock<'a> {
 impl<'a> Lock<'a> {
     fn new(page: &'a Page) -> io::Result<Self> {
         let threads = page.slots_change.lock().unwrap_or_else(PoisonError::into_inner);
-        flock(&page.file, FlockOperation::LockExclusive)?;
-        Ok(Self { page, _threads: threads })
+        // Whoever holds it may be stopped for good, and must not take us with him.
+        for _ in 0..LOCK_TRIES {
+            match flock(&page.file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Self { page, _threads: threads }),
+                Err(Errno::WOULDBLOCK) => machine::pause(LOCK_PAUSE),
+                Err(e) => return Err(e.into()),
+            };
+        }
+        Err(io::Error::new(io::ErrorKind::TimedOut, "a process keeps the slot table locked; is it stopped?"))
     }
 }
 
@@ -262,6 +275,14 @@ mod tests {
             assert_eq!(enrolled, SLOTS);
         });
         assert_eq!(page.table().unwrap().turned_away, 1);
+    }
+
+    #[test]
+    fn a_lock_that_is_never_released_is_no_hang() {
+        let page = page();
+        let (other, _) = Page::open(page.place()).unwrap();
+        flock(&other.file, FlockOperation::LockExclusive).unwrap();
+        assert_eq!(page.enrol(1).unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[test]

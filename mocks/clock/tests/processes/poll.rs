@@ -33,7 +33,7 @@ fn beside_spinning_processes(runs: usize) {
 
 /// Nagle's algorithm holds the second write back, and both ends sleep 40 ms long.
 pub(crate) fn two_small_writes_never_time_out() {
-    let case = Case { polls: 100, timeout_ms: 30_000, writes: 2, ..Case::default() };
+    let case = Case { polls: 40, timeout_ms: 30_000, writes: 2, ..Case::default() };
     poll(&VirtualClock::idle_skip().unwrap(), &case);
 }
 
