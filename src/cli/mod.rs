@@ -3,7 +3,7 @@
 mod run;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::{Parser, Subcommand};
 
@@ -20,26 +20,36 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Verb {
     /// Run the default suite; as long as there is none, show what there is
+    #[command(after_help = exit::help())]
     Run,
 }
 
 /// Does what the arguments ask for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    match Arguments::try_parse_from(arguments) {
+    let done = match Arguments::try_parse_from(arguments) {
         Ok(Arguments { verb: Verb::Run }) => run::run(),
-        Err(told) if told.use_stderr() => {
-            let _ = told.print();
-            Exit::BadInput
+        Err(refusal) if refusal.use_stderr() => {
+            complain(&refusal.render().to_string());
+            Ok(Exit::BadInput)
         }
-        Err(help) => {
-            let _ = help.print();
-            Exit::Held
+        Err(help) => say(&help.render().to_string()).map(|()| Exit::Held),
+    };
+    done.unwrap_or_else(|exit| exit)
+}
+
+/// Prints to standard output. Whoever closes it early, like `head`, has seen enough; a full disk has not.
+fn say(text: &str) -> Result<(), Exit> {
+    let mut out = std::io::stdout().lock();
+    match writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush()) {
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            complain(&format!("error: failed to write to standard output: {e}"));
+            Err(Exit::Missing)
         }
+        _ => Ok(()),
     }
 }
 
-/// Prints to standard output. Whoever closes it early, like `head`, has seen enough.
-fn say(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}").and_then(|()| out.flush());
+/// Prints to standard error; if even that fails, the exit code must do.
+fn complain(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
 }

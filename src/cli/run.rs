@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use mock_clock::{Clock, ClockError, VirtualClock};
 
-use super::say;
+use super::{complain, say};
 use crate::exit::Exit;
 
 const TICK: Duration = Duration::from_secs(10);
 const TICKS: u32 = 360;
 
-pub(super) fn run() -> Exit {
+pub(super) fn run() -> Result<Exit, Exit> {
     say(concat!(
         "scaleproof ",
         env!("CARGO_PKG_VERSION"),
@@ -19,22 +19,26 @@ pub(super) fn run() -> Exit {
         "No scenario was run and no autoscaler was judged: the harness is not built yet.\n",
         "\n",
         "What there is: one virtual clock for a whole run (mocks/clock). An hour on it, just now:",
-    ));
-    match an_hour() {
-        Ok(told) => {
-            say(&told);
-            say(&format!("\nexit code {}: {}", Exit::Unknown.code(), Exit::Unknown.meaning()));
-            Exit::Unknown
-        }
-        Err(e) => {
-            eprintln!("error: failed to {e}");
-            Exit::Missing
-        }
-    }
+    ))?;
+    let hour = an_hour().map_err(|e| {
+        complain(&format!("error: failed to {e}"));
+        Exit::Missing
+    })?;
+    say(&hour.account)?;
+    // The clock is ours, and so is its mistake.
+    let exit = if hour.early == 0 { Exit::Unknown } else { Exit::Bug };
+    say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
+    Ok(exit)
 }
 
-/// Waits for an hour of ticks and tells what it has cost.
-fn an_hour() -> Result<String, ClockError> {
+struct Hour {
+    /// How many ticks came before their time.
+    early: usize,
+    account: String,
+}
+
+/// Waits for an hour of ticks and gives an account of what it has cost.
+fn an_hour() -> Result<Hour, ClockError> {
     let clock = VirtualClock::idle_skip()?;
     let start = clock.now();
     let mut ticks = clock.interval_at(start + TICK, TICK);
@@ -42,7 +46,8 @@ fn an_hour() -> Result<String, ClockError> {
     let (passed, real) = (clock.now() - start, clock.real_elapsed());
     let ratio = passed.as_secs_f64() / real.as_secs_f64();
     let status = clock.status().to_string().replace('\n', "\n  ");
-    Ok(format!(
+    let account = format!(
         "  {TICKS} ticks of {TICK:?}, {early} of them early: {passed:.1?} virtual in {real:.2?} real, {ratio:.0} times as fast\n  {status}"
-    ))
+    );
+    Ok(Hour { early, account })
 }

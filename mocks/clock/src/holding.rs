@@ -20,7 +20,7 @@ pub(crate) enum Holding {
     Settling,
     /// Something is between two processes.
     OnItsWay(OnItsWay),
-    /// Somebody's deadline has passed and he has not been woken yet.
+    /// Somebody's deadline has passed, and they have not been woken yet.
     Overdue { whose: Whose, by: Duration },
     /// The next deadline is so near that waiting is cheaper.
     Soon { in_virtual: Duration },
@@ -30,8 +30,8 @@ pub(crate) enum Holding {
     TableFull { turned_away: u64 },
     /// The kernel did not tell what must be known.
     Blind(String),
-    /// This clock does not jump by itself.
-    Mode(&'static str),
+    /// The coordinator has only just started.
+    NotLookedYet,
 }
 
 /// Whose deadline.
@@ -56,25 +56,23 @@ impl fmt::Display for Holding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Holding::Busy { guards, oldest } => {
-                write!(f, "{guards} guards are held here, the oldest taken at {}", oldest.taken_at)
+                write!(f, "guards held here: {guards}, the oldest taken at {}", oldest.taken_at)
             }
-            Holding::PeerBusy { pid, guards } => write!(f, "process {pid} holds {guards} guards"),
+            Holding::PeerBusy { pid, guards } => write!(f, "guards held by process {pid}: {guards}"),
             Holding::Running(thread) => thread.fmt(f),
             Holding::Settling => f.write_str("all have just fallen asleep"),
             Holding::OnItsWay(what) => what.fmt(f),
             Holding::Overdue { whose, by } => {
-                write!(f, "a deadline passed {by:.1?} ago and is not served yet: {whose}")
+                write!(f, "a deadline passed {by:.1?} ago and has not been served yet: {whose}")
             }
             Holding::Soon { in_virtual } => write!(f, "the next deadline is only {in_virtual:.1?} away"),
             Holding::NothingAwaited => f.write_str("nobody waits for a deadline"),
-            Holding::TableFull { turned_away } => {
-                write!(
-                    f,
-                    "the slot table is full: {turned_away} processes run without a slot, so nobody knows what they wait for"
-                )
-            }
+            Holding::TableFull { turned_away } => write!(
+                f,
+                "the slot table is full: whoever came after that ({turned_away} so far) runs without a slot, and nobody knows what it waits for"
+            ),
             Holding::Blind(why) => write!(f, "cannot see whether all sleep: {why}"),
-            Holding::Mode(mode) => write!(f, "the clock is {mode}"),
+            Holding::NotLookedYet => f.write_str("the coordinator has not looked yet"),
         }
     }
 }

@@ -16,6 +16,23 @@ use crate::page::slots::is_alive;
 use crate::page::{Header, Page};
 use crate::rate::Rate;
 
+/// Either of the two.
+#[derive(Debug)]
+pub(crate) enum Keeper {
+    Own(OwnLine),
+    Followed(FollowedLine),
+}
+
+impl Keeper {
+    /// Virtual monotonic time now, and the line it was read from.
+    pub(crate) fn read(&self) -> (u64, Line) {
+        match self {
+            Keeper::Own(line) => line.read(),
+            Keeper::Followed(line) => line.read(),
+        }
+    }
+}
+
 /// The line of the process that made the clock.
 #[derive(Debug)]
 pub(crate) struct OwnLine {
@@ -111,6 +128,10 @@ pub(crate) struct FollowedLine {
 }
 
 impl FollowedLine {
+    pub(crate) fn owner(&self) -> u32 {
+        self.owner
+    }
+
     pub(crate) fn new(page: Arc<Page>, header: &Header) -> Self {
         // An odd number is never a match, so the first reading is a fresh one.
         Self { page, owner: header.owner, seen: Mutex::new((1, Line::still(0, 0))) }

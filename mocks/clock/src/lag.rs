@@ -29,13 +29,13 @@ impl LagMeter {
         }
     }
 
-    /// A timer fired so many virtual nanoseconds after its deadline.
+    /// A timer fired this many virtual nanoseconds after its deadline.
     pub(crate) fn note_late(&self, virtual_ns: u64) {
         self.late[bucket(virtual_ns)].fetch_add(1, Ordering::Relaxed);
         self.late_max.fetch_max(virtual_ns, Ordering::Relaxed);
     }
 
-    /// The machine gave a thread of the clock its processor back so much later than asked, in real time.
+    /// The machine gave a thread of the clock its processor back this much later than asked, in real time.
     pub(crate) fn note_starved(&self, real: Duration) {
         self.starved_max.fetch_max(nanos(real), Ordering::Relaxed);
         self.starved_sum.fetch_add(nanos(real), Ordering::Relaxed);
@@ -105,7 +105,7 @@ impl fmt::Display for Lag {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{} timers fired, late by p50 {:.1?}, p99 {:.1?}, max {:.1?} virtual; starved of a processor for {:.1?} at most, {:.1?} in all",
+            "timers fired: {}, late by p50 {:.1?}, p99 {:.1?}, max {:.1?} virtual; starved of a processor for {:.1?} at most, {:.1?} in all",
             self.timers, self.late_p50, self.late_p99, self.late_max, self.starved_max, self.starved_sum
         )
     }

@@ -3,7 +3,7 @@
 //! Everything that needs time takes a [`Clock`]. In a run it is a [`VirtualClock`]: made by one process, joined by
 //! others through a page of memory, and moved in one of four ways. *Idle-skip*, the default, lets time pass as it
 //! does while anybody works, and when all are idle jumps to the next moment anybody waits for: ten idle minutes
-//! cost a millisecond, and a client's timeout keeps its real meaning. A *constant rate* is the fallback, *real*
+//! cost milliseconds, and a client's timeout keeps its real meaning. A *constant rate* is the fallback, *real*
 //! is for clusters that are not ours, *manual* for unit tests.
 //!
 //! ```
@@ -22,12 +22,12 @@
 //! What it does not do yet: bring unmodified foreign binaries onto this clock.
 //!
 //! Inside, from the bottom up: [`machine`] reads the machine, [`mod@line`] computes, [`page`] shares, [`keeper`] joins
-//! the two; [`timers`] and [`guards`] say what is waited for and who is busy; [`core`] holds them together;
+//! the two; [`timers`] and [`guards`] say what is waited for and who is busy; [`shared`] holds them together;
 //! [`coordinator`] jumps.
 
 mod clock;
 mod coordinator;
-mod core;
+mod error;
 mod guards;
 mod holding;
 mod keeper;
@@ -37,6 +37,7 @@ mod machine;
 mod mode;
 mod page;
 mod rate;
+mod shared;
 mod sleep;
 mod status;
 mod time;
@@ -45,13 +46,14 @@ mod virtual_clock;
 mod wall;
 
 pub use crate::clock::{Clock, Elapsed};
+pub use crate::error::{ClockError, PageError};
 pub use crate::lag::Lag;
 pub use crate::mode::{IdleSkip, Mode};
 pub use crate::rate::{Rate, RateError};
 pub use crate::sleep::{Interval, MissedTicks, Sleep};
 pub use crate::status::Status;
 pub use crate::time::{Time, TimeError};
-pub use crate::virtual_clock::{Busy, ClockError, Hand, PAGE_VARIABLE, VirtualClock, Why};
+pub use crate::virtual_clock::{Busy, Hand, PAGE_VARIABLE, VirtualClock};
 
 /// The examples of the README are compiled with the others.
 #[cfg(doctest)]

@@ -2,12 +2,13 @@
 
 use std::future::{Future, poll_fn};
 use std::panic::Location;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::Thread;
 use std::time::Duration;
 
+use crate::clock::Clock;
 use crate::time::Time;
 use crate::timers::Key;
 use crate::virtual_clock::VirtualClock;
@@ -34,7 +35,7 @@ impl Sleep {
 
     /// Whether the moment has come.
     pub fn is_elapsed(&self) -> bool {
-        self.clock.time() >= self.deadline
+        self.clock.now() >= self.deadline
     }
 
     /// Waits for another moment instead.
@@ -44,25 +45,13 @@ impl Sleep {
     }
 
     /// Blocks this thread until the moment has come.
-    pub fn wait(mut self) -> Time {
-        struct Unpark(Thread);
-        impl Wake for Unpark {
-            fn wake(self: Arc<Self>) {
-                self.0.unpark();
-            }
-        }
-        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
-        loop {
-            match Pin::new(&mut self).poll(&mut Context::from_waker(&waker)) {
-                Poll::Ready(now) => return now,
-                Poll::Pending => std::thread::park(),
-            }
-        }
+    pub fn wait(self) -> Time {
+        block_on(self)
     }
 
     fn cancel(&mut self) {
         if let Some(key) = self.key.take() {
-            self.clock.core().timers.remove(key);
+            self.clock.shared().timers.remove(key);
         }
     }
 }
@@ -71,7 +60,7 @@ impl Future for Sleep {
     type Output = Time;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Time> {
-        let now = self.clock.time();
+        let now = self.clock.now();
         if now >= self.deadline {
             self.cancel();
             return Poll::Ready(now);
@@ -80,11 +69,11 @@ impl Future for Sleep {
             // A timer for it would make time run away in search of it.
             return Poll::Pending;
         }
-        let core = self.clock.core();
-        if !self.key.is_some_and(|key| core.timers.rewake(key, context.waker())) {
-            core.ensure_driver();
-            let deadline = core.wall.monotonic(self.deadline);
-            self.key = Some(core.timers.set(deadline, context.waker().clone(), self.set_at));
+        let shared = self.clock.shared();
+        if !self.key.is_some_and(|key| shared.timers.rewake(key, context.waker())) {
+            shared.ensure_driver();
+            let deadline = shared.wall.monotonic(self.deadline);
+            self.key = Some(shared.timers.set(deadline, context.waker().clone(), self.set_at));
         }
         Poll::Pending
     }
@@ -93,6 +82,24 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         self.cancel();
+    }
+}
+
+/// Drives a future on this thread.
+fn block_on<F: Future>(future: F) -> F::Output {
+    struct Unpark(Thread);
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+    let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(output) => return output,
+            Poll::Pending => std::thread::park(),
+        }
     }
 }
 
@@ -144,11 +151,7 @@ impl Interval {
 
     /// Waits for the next tick, blocking this thread.
     pub fn wait(&mut self) -> Time {
-        let clock = self.sleep.clock.clone();
-        let now = Sleep::new(clock, self.sleep.deadline, self.sleep.set_at).wait();
-        let meant = self.sleep.deadline();
-        self.sleep.reset(self.after(meant, now));
-        meant
+        block_on(self.tick())
     }
 
     /// The tick after the one that was meant for `meant` and came at `now`.

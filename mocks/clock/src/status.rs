@@ -5,16 +5,20 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::core::{Core, Kind};
+use crate::guards::Guard;
 use crate::holding::{Holding, Whose};
+use crate::keeper::Keeper;
 use crate::lag::Lag;
 use crate::machine;
+use crate::shared::{Mover, Shared};
 use crate::time::Time;
 
 /// A moment in the life of a clock. Print it.
 #[derive(Clone, Debug)]
 pub struct Status {
-    kind: &'static str,
+    mover: Mover,
+    owner: Option<u32>,
+    guards: Option<(usize, Guard)>,
     now: Time,
     virtual_elapsed: Duration,
     real_elapsed: Duration,
@@ -30,27 +34,30 @@ pub struct Status {
 }
 
 impl Status {
-    pub(crate) fn of(core: &Core) -> Self {
+    pub(crate) fn of(shared: &Shared) -> Self {
         let real = machine::monotonic();
-        let (now, line) = core.read();
-        let table = core.own().and_then(|own| own.page().table().ok()).unwrap_or_default();
-        let ours = core.timers.next().map(|(deadline, at)| (deadline, Whose::Ours(at)));
-        let theirs = table.slots.iter().filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
-        let next = ours.into_iter().chain(theirs).min_by_key(|(deadline, _)| *deadline);
+        let (now, line) = shared.read();
+        let table = shared.own().and_then(|own| own.page().table().ok()).unwrap_or_default();
+        let next = shared.earliest(&table);
         Self {
-            kind: core.kind.name(),
-            now: core.wall.wall(now),
-            virtual_elapsed: Duration::from_nanos(now.saturating_sub(core.began.1)),
-            real_elapsed: Duration::from_nanos(real - core.began.0),
+            mover: shared.mover,
+            owner: match &shared.keeper {
+                Keeper::Followed(line) => Some(line.owner()),
+                Keeper::Own(_) => None,
+            },
+            guards: guards(shared),
+            now: shared.wall.wall(now),
+            virtual_elapsed: Duration::from_nanos(now.saturating_sub(shared.began.1)),
+            real_elapsed: Duration::from_nanos(real - shared.began.0),
             rate: fixed_point(line.mult),
-            jumps: core.jumps.load(Ordering::Relaxed),
-            skipped: Duration::from_nanos(core.skipped.load(Ordering::Relaxed)),
-            watching: Duration::from_nanos(core.watching.load(Ordering::Relaxed)),
-            holding: matches!(core.kind, Kind::IdleSkip(..)).then(|| holding(core, real)),
+            jumps: shared.jumps.load(Ordering::Relaxed),
+            skipped: Duration::from_nanos(shared.skipped.load(Ordering::Relaxed)),
+            watching: Duration::from_nanos(shared.watching.load(Ordering::Relaxed)),
+            holding: (shared.mover == Mover::Coordinator).then(|| holding(shared, real)),
             next: next.map(|(deadline, whose)| (Duration::from_nanos(deadline.saturating_sub(now)), whose)),
-            timers: core.timers.len(),
+            timers: shared.timers.len(),
             processes: table.slots.iter().map(|slot| slot.pid).collect(),
-            lag: core.lag.read(),
+            lag: shared.lag.read(),
         }
     }
 
@@ -75,12 +82,17 @@ impl Status {
     }
 }
 
+/// How many guards this process holds, and the oldest of them.
+fn guards(shared: &Shared) -> Option<(usize, Guard)> {
+    let held = shared.guards.lock();
+    held.oldest().map(|oldest| (held.count(), oldest))
+}
+
 /// What the coordinator saw last; guards are looked at afresh, because they change faster than it looks.
-fn holding(core: &Core, real: u64) -> (Holding, Duration) {
-    let held = core.guards.lock();
-    let (holding, since) = match held.oldest() {
-        Some(oldest) => (Holding::Busy { guards: held.count(), oldest }, oldest.since_real),
-        None => core.holding(),
+fn holding(shared: &Shared, real: u64) -> (Holding, Duration) {
+    let (holding, since) = match guards(shared) {
+        Some((guards, oldest)) => (Holding::Busy { guards, oldest }, oldest.since_real),
+        None => shared.holding(),
     };
     (holding, Duration::from_nanos(real.saturating_sub(since)))
 }
@@ -92,11 +104,11 @@ fn fixed_point(mult: u64) -> f64 {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kind, now, rate, jumps, timers, lag, .. } = self;
-        writeln!(f, "virtual time is {now:.3}, {kind}, rate {rate:.2}")?;
+        let Self { mover, now, rate, jumps, timers, lag, .. } = self;
+        writeln!(f, "virtual time is {now:.3}, {mover}, rate {rate:.2}")?;
         writeln!(
             f,
-            "since the start {:.1?} virtual in {:.1?} real; {jumps} jumps over {:.1?}",
+            "since the start {:.1?} virtual in {:.1?} real; jumps: {jumps}, over {:.1?}",
             self.virtual_elapsed, self.real_elapsed, self.skipped
         )?;
         if let Some(holding) = self.holding() {
@@ -104,9 +116,17 @@ impl fmt::Display for Status {
             let share = 100.0 * self.watching.as_secs_f64() / self.real_elapsed.as_secs_f64();
             writeln!(f, "watching for idleness has cost {share:.1} % of a processor")?;
         }
+        if let Some(owner) = self.owner {
+            writeln!(f, "moved by process {owner}, which can say why it does not jump")?;
+        }
+        if self.holding.is_none()
+            && let Some((guards, oldest)) = &self.guards
+        {
+            writeln!(f, "guards held here: {guards}, the oldest taken at {}", oldest.taken_at)?;
+        }
         match &self.next {
             Some((ahead, whose)) => {
-                writeln!(f, "next deadline in {ahead:.1?}: {whose}; {timers} timers here")
+                writeln!(f, "next deadline in {ahead:.1?}: {whose}; timers here: {timers}")
             }
             None => writeln!(f, "no deadline is set"),
         }?;

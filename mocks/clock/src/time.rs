@@ -39,7 +39,7 @@ impl Time {
     /// The last moment there is; a deadline that never comes.
     pub const NEVER: Time = Time { unix_ns: u64::MAX };
 
-    /// The moment so many nanoseconds after the Unix epoch.
+    /// The moment this many nanoseconds after the Unix epoch.
     pub const fn from_unix_nanos(unix_ns: u64) -> Self {
         Self { unix_ns }
     }

@@ -1,22 +1,21 @@
 //! The clock of a run: made by one process, joined by others, handed to everybody who needs time.
 
-use std::fmt;
-use std::io;
 use std::panic::Location;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::Clock;
 use crate::coordinator::{self, Coordinator};
-use crate::core::{Core, Kind};
-use crate::keeper::{FollowedLine, OwnLine};
+use crate::error::ClockError;
+use crate::keeper::{FollowedLine, Keeper, OwnLine};
 use crate::lag::Lag;
 use crate::line::Line;
 use crate::machine;
 use crate::mode::{IdleSkip, Mode};
-use crate::page::{Page, PageError};
+use crate::page::Page;
 use crate::rate::Rate;
+use crate::shared::{Mover, Shared};
 use crate::sleep::Sleep;
 use crate::status::Status;
 use crate::time::Time;
@@ -34,12 +33,12 @@ pub struct VirtualClock {
 
 #[derive(Debug)]
 struct Handle {
-    core: Arc<Core>,
+    shared: Arc<Shared>,
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.close();
+        self.shared.close();
     }
 }
 
@@ -62,30 +61,23 @@ impl VirtualClock {
         if let (Mode::Real, Some(date)) = (mode, date) {
             return Err(ClockError::DateOfRealTime(date));
         }
-        let own = |rate: Rate| {
-            let real = machine::monotonic();
-            own_line(Line::new(real, real, rate), rate, date)
+        // Before anything else: where idle-skip cannot see, there is nothing to undo.
+        let coordinator = match mode {
+            Mode::IdleSkip(settings) => Some(Coordinator::new(settings).map_err(ClockError::Blind)?),
+            Mode::Constant(_) | Mode::Real => None,
         };
-        match mode {
-            Mode::IdleSkip(settings) => {
-                let coordinator = Coordinator::new(settings).map_err(ClockError::Blind)?;
-                let (own, wall) = own(Rate::ONE)?;
-                let clock = Self::new(Kind::IdleSkip(own, Mutex::new(Rate::ONE)), wall, Timers::default());
-                coordinator::start(coordinator, Arc::clone(clock.core())).map_err(ClockError::Start)?;
-                Ok(clock)
-            }
-            Mode::Constant(rate) => {
-                if let Some(warning) = rate.warning() {
-                    tracing::warn!("{warning}");
-                }
-                let (own, wall) = own(rate)?;
-                Ok(Self::new(Kind::Constant(own, Mutex::new(rate)), wall, Timers::default()))
-            }
-            Mode::Real => {
-                let (own, wall) = own(Rate::ONE)?;
-                Ok(Self::new(Kind::Real(own), wall, Timers::default()))
-            }
+        let (mover, rate) = match mode {
+            Mode::IdleSkip(_) => (Mover::Coordinator, Rate::ONE),
+            Mode::Constant(rate) => (Mover::Rate, rate),
+            Mode::Real => (Mover::Machine, Rate::ONE),
+        };
+        warn_of(rate);
+        let real = machine::monotonic();
+        let clock = Self::own(Line::new(real, real, rate), mover, rate, date)?;
+        if let Some(coordinator) = coordinator {
+            coordinator::start(coordinator, Arc::clone(clock.shared())).map_err(ClockError::Start)?;
         }
+        Ok(clock)
     }
 
     /// A clock for unit tests, which stands still until its hand moves it.
@@ -106,9 +98,8 @@ impl VirtualClock {
     /// If the machine cannot give it a file in memory, or `start` is after the year 2400.
     pub fn manual(start: Time) -> (Self, Hand) {
         let real = machine::monotonic();
-        let (own, wall) = own_line(Line::still(real, real), Rate::ONE, Some(start))
+        let clock = Self::own(Line::still(real, real), Mover::Hand, Rate::ONE, Some(start))
             .expect("a unit test has memory for a page and a date before 2400");
-        let clock = Self::new(Kind::Manual(own), wall, Timers::default());
         (clock.clone(), Hand { clock })
     }
 
@@ -121,17 +112,27 @@ impl VirtualClock {
     /// Joins the clock whose page is at `place`.
     pub fn join_at(place: &Path) -> Result<Self, ClockError> {
         let (page, header) =
-            Page::open(place).map_err(|why| ClockError::Join { place: place.to_owned(), why: Why(why) })?;
+            Page::open(place).map_err(|why| ClockError::Join { place: place.to_owned(), why })?;
         let page = Arc::new(page);
         // Without a slot the clock is right too: the coordinator sees that there was none, and jumps no more.
         let slot = page.take_slot(std::process::id()).map_err(ClockError::Start)?;
         let wall = WallOffset::from_word(header.wall_offset);
-        let line = FollowedLine::new(page, &header);
-        Ok(Self::new(Kind::Joined(line), wall, Timers::published_in(slot)))
+        let line = Keeper::Followed(FollowedLine::new(page, &header));
+        Ok(Self::of(Shared::new(line, Mover::Owner, Rate::ONE, wall, Timers::published_in(slot))))
     }
 
-    fn new(kind: Kind, wall: WallOffset, timers: Timers) -> Self {
-        Self { handle: Arc::new(Handle { core: Core::new(kind, wall, timers) }) }
+    fn own(line: Line, mover: Mover, rate: Rate, date: Option<Time>) -> Result<Self, ClockError> {
+        let start = date.unwrap_or_else(|| Time::from_unix_nanos(machine::wall()));
+        if start > WallOffset::START_MAX {
+            return Err(ClockError::StartTooLate(start));
+        }
+        let wall = WallOffset::new(start, line.virt0);
+        let own = OwnLine::new(line, rate, wall.word()).map_err(ClockError::Start)?;
+        Ok(Self::of(Shared::new(Keeper::Own(own), mover, rate, wall, Timers::default())))
+    }
+
+    fn of(shared: Arc<Shared>) -> Self {
+        Self { handle: Arc::new(Handle { shared }) }
     }
 
     /// Keeps time from jumping while the guard lives: something is in flight that no thread shows.
@@ -144,29 +145,32 @@ impl VirtualClock {
     /// # use mock_clock::VirtualClock;
     /// # let clock = VirtualClock::idle_skip()?;
     /// let _busy = clock.busy();
-    /// assert!(clock.status().to_string().contains("1 guard"));
+    /// assert!(clock.status().to_string().contains("guards held here: 1"));
     /// # Ok::<(), mock_clock::ClockError>(())
     /// ```
     #[track_caller]
     #[must_use = "dropping the guard at once guards nothing"]
     pub fn busy(&self) -> Busy {
-        let number = self.core().take_guard(Location::caller());
+        let number = self.shared().take_guard(Location::caller());
         Busy { clock: self.clone(), number }
     }
 
-    /// Another rate from now on; between jumps, where time jumps. Only the process that made the clock may say so.
+    /// Sets the rate from now on; on a clock that skips idle time, the rate between jumps. Only the process that made
+    /// the clock can.
     pub fn set_rate(&self, rate: Rate) -> Result<(), ClockError> {
-        if let Some(warning) = rate.warning() {
-            tracing::warn!("{warning}");
+        warn_of(rate);
+        if self.shared().set_rate(rate) {
+            Ok(())
+        } else {
+            Err(ClockError::NoRate(self.shared().mover.to_string()))
         }
-        if self.core().set_rate(rate) { Ok(()) } else { Err(ClockError::NoRate(self.core().kind.name())) }
     }
 
     /// What to put into a child's environment so that it can join: [`PAGE_VARIABLE`] and its value.
     ///
     /// A process that itself joined hands on nothing: its children inherit the variable.
     pub fn environment(&self) -> Option<(&'static str, PathBuf)> {
-        let own = self.core().own()?;
+        let own = self.shared().own()?;
         Some((PAGE_VARIABLE, own.page().place().to_owned()))
     }
 
@@ -175,37 +179,33 @@ impl VirtualClock {
     /// Call it right after spawning a child that will join; until the child has done so it would be jumped over.
     /// It also serves for a child that never joins, as long as that child waits for no time.
     pub fn track(&self, pid: u32) -> Result<(), ClockError> {
-        let own = self.core().own().ok_or(ClockError::NoRate(self.core().kind.name()))?;
+        let own = self.shared().own().ok_or(ClockError::TrackFromOutside(pid))?;
         own.page().enrol(pid).map(drop).map_err(ClockError::Start)
     }
 
     /// How late the clock itself has been, in this process.
     pub fn lag(&self) -> Lag {
-        self.core().lag.read()
+        self.shared().lag.read()
     }
 
     /// What the clock is doing, and why it is not jumping.
     pub fn status(&self) -> Status {
-        Status::of(self.core())
+        Status::of(self.shared())
     }
 
     /// Real time since this process made or joined the clock.
     pub fn real_elapsed(&self) -> Duration {
-        Duration::from_nanos(machine::monotonic() - self.core().began.0)
+        Duration::from_nanos(machine::monotonic() - self.shared().began.0)
     }
 
-    pub(crate) fn core(&self) -> &Arc<Core> {
-        &self.handle.core
-    }
-
-    pub(crate) fn time(&self) -> Time {
-        self.core().now()
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.handle.shared
     }
 }
 
 impl Clock for VirtualClock {
     fn now(&self) -> Time {
-        self.time()
+        self.shared().now()
     }
 
     #[track_caller]
@@ -214,14 +214,10 @@ impl Clock for VirtualClock {
     }
 }
 
-fn own_line(line: Line, rate: Rate, date: Option<Time>) -> Result<(OwnLine, WallOffset), ClockError> {
-    let start = date.unwrap_or_else(|| Time::from_unix_nanos(machine::wall()));
-    if start > WallOffset::START_MAX {
-        return Err(ClockError::StartTooLate(start));
+fn warn_of(rate: Rate) {
+    if let Some(warning) = rate.warning() {
+        tracing::warn!("{warning}");
     }
-    let wall = WallOffset::new(start, line.virt0);
-    let own = OwnLine::new(line, rate, wall.word()).map_err(ClockError::Start)?;
-    Ok((own, wall))
 }
 
 /// Moves a manual clock.
@@ -231,19 +227,19 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// Moves time on by `span`, and wakes everybody due on the way, each at his own moment.
+    /// Moves time on by `span`, and wakes everybody due on the way, each at its own deadline.
     pub fn advance(&self, span: Duration) {
         self.advance_to(self.clock.now() + span);
     }
 
     /// Moves time on to `target`; to the past it does not move.
     pub fn advance_to(&self, target: Time) {
-        let core = self.clock.core();
-        let own = core.own().expect("a manual clock is its maker's own");
-        let target = core.wall.monotonic(target);
-        while let Some((deadline, _)) = core.timers.next().filter(|(deadline, _)| *deadline <= target) {
+        let shared = self.clock.shared();
+        let own = shared.own().expect("a manual clock is its maker's own");
+        let target = shared.wall.monotonic(target);
+        while let Some((deadline, _)) = shared.timers.next().filter(|(deadline, _)| *deadline <= target) {
             own.jump(deadline);
-            core.fire(own.read().0);
+            shared.fire(own.read().0);
         }
         own.jump(target);
     }
@@ -258,82 +254,6 @@ pub struct Busy {
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        self.clock.core().release_guard(self.number);
-    }
-}
-
-/// Why there is no clock, or why it does not do as it is told. Reads after "failed to".
-#[derive(Debug)]
-pub enum ClockError {
-    /// A date was given for real time.
-    DateOfRealTime(Time),
-    /// A start that leaves no room for a run.
-    StartTooLate(Time),
-    /// The kernel does not show what idle-skip must see.
-    Blind(io::Error),
-    /// No file in memory, no thread, or no lock on the page.
-    Start(io::Error),
-    /// No page is named in the environment.
-    NotInARun,
-    /// The page that is named cannot be used.
-    Join {
-        /// Where it should be.
-        place: PathBuf,
-        /// What is wrong with it.
-        why: Why,
-    },
-    /// Only the maker of a clock that moves by a rate can say so.
-    NoRate(&'static str),
-}
-
-/// What is wrong with a page.
-#[derive(Debug)]
-pub struct Why(PageError);
-
-impl fmt::Display for Why {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl fmt::Display for ClockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ClockError::DateOfRealTime(date) => {
-                write!(
-                    f,
-                    "start real time at {date}: real time has the machine's date; use idle-skip or a rate"
-                )
-            }
-            ClockError::StartTooLate(date) => {
-                write!(f, "start at {date}: the latest start is {}", WallOffset::START_MAX)
-            }
-            ClockError::Blind(e) => write!(
-                f,
-                "skip idle time: this machine does not let us see when everybody is idle ({e}); use a constant rate, or real time"
-            ),
-            ClockError::Start(e) => write!(f, "set up the clock: {e}"),
-            ClockError::NotInARun => {
-                write!(
-                    f,
-                    "join a run's clock: {PAGE_VARIABLE} is not set, so no run has started this process"
-                )
-            }
-            ClockError::Join { place, why } => write!(
-                f,
-                "join a run's clock at {}: {why}; does the run named by {PAGE_VARIABLE} still live?",
-                place.display()
-            ),
-            ClockError::NoRate(kind) => write!(f, "move this clock: it is {kind}"),
-        }
-    }
-}
-
-impl std::error::Error for ClockError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ClockError::Blind(e) | ClockError::Start(e) => Some(e),
-            _ => None,
-        }
+        self.clock.shared().release_guard(self.number);
     }
 }

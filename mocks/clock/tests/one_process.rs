@@ -91,7 +91,7 @@ fn a_guard_keeps_time_from_jumping_and_says_where_it_was_taken() {
     }
     let status = clock.status();
     let expected =
-        format!("1 guards are held here, the oldest taken at mocks/clock/tests/one_process.rs:{line}");
+        format!("guards held here: 1, the oldest taken at mocks/clock/tests/one_process.rs:{line}");
     assert!(status.holding().unwrap().starts_with(&expected), "{status}");
     assert!(status.to_string().contains("this process, set at mocks/clock/tests/one_process.rs"), "{status}");
     assert!(status.jumps() <= jumps + 1, "at most the jump that was under way: {status}");
@@ -139,6 +139,20 @@ fn a_cancelled_tick_is_not_lost() {
     });
 }
 
+/// A joined clock has no hand of its own: it must look at the page even while time stands still.
+#[test]
+fn a_hand_wakes_those_who_joined() {
+    let _alone = alone();
+    let (clock, hand) = VirtualClock::manual(Time::EPOCH);
+    let joined = VirtualClock::join_at(&clock.environment().unwrap().1).unwrap();
+    let woken = std::thread::spawn(move || joined.sleep(SECOND).wait());
+    while !clock.status().to_string().contains("next deadline in 1.0s: process") {
+        std::thread::yield_now();
+    }
+    hand.advance(2 * SECOND);
+    assert_eq!(woken.join().unwrap(), Time::EPOCH + 2 * SECOND);
+}
+
 #[test]
 fn missed_ticks_come_as_asked() {
     let _alone = alone();
@@ -165,7 +179,7 @@ fn an_interval_of_zero_is_refused() {
 }
 
 #[test]
-fn a_hand_wakes_each_at_his_own_moment() {
+fn a_hand_wakes_each_at_its_own_deadline() {
     let _alone = alone();
     let (clock, hand) = VirtualClock::manual("2030-06-01T12:00:00Z".parse().unwrap());
     let start = clock.now();
@@ -179,7 +193,7 @@ fn a_hand_wakes_each_at_his_own_moment() {
         })
     });
     told.iter().take(3).count();
-    while !clock.status().to_string().contains("3 timers here") {
+    while !clock.status().to_string().contains("timers here: 3") {
         std::thread::yield_now();
     }
     hand.advance(4 * SECOND);
@@ -264,7 +278,7 @@ fn real_time_has_the_machines_date_and_no_rate() {
     assert!(machine.now() - clock.now() < SECOND);
     clock.sleep(SECOND / 100).wait();
     assert_eq!(clock.status().jumps(), 0);
-    assert_eq!(clock.set_rate(Rate::ONE).unwrap_err().to_string(), "move this clock: it is real");
+    assert_eq!(clock.set_rate(Rate::ONE).unwrap_err().to_string(), "set a rate on this clock: it is real");
     let dated = VirtualClock::start(Mode::Real, Some(Time::EPOCH)).unwrap_err();
     assert!(matches!(dated, ClockError::DateOfRealTime(_)), "{dated}");
 }
@@ -295,9 +309,9 @@ fn a_guard_holds_a_constant_rate_down_to_real_time() {
 fn joining_without_a_run_says_what_is_missing() {
     let _alone = alone();
     let nowhere = VirtualClock::join_at("/proc/self/fd/99999".as_ref()).unwrap_err();
-    assert!(nowhere.to_string().contains("does the run named by MOCK_CLOCK_PAGE still live?"), "{nowhere}");
+    assert!(nowhere.to_string().contains("is the process that made it still there?"), "{nowhere}");
     let wrong = VirtualClock::join_at("/dev/null".as_ref()).unwrap_err();
-    assert!(wrong.to_string().contains("this file is no clock page"), "{wrong}");
+    assert!(wrong.to_string().contains("this file is not a clock's page"), "{wrong}");
     assert!(matches!(VirtualClock::join(), Err(ClockError::NotInARun)));
 }
 
@@ -317,9 +331,19 @@ fn a_joined_clock_tells_the_same_time_and_may_not_move_it() {
     assert!(clock.status().skipped() > 400 * SECOND, "its deadlines are seen: {}", clock.status());
     assert_eq!(
         joined.set_rate(Rate::ONE).unwrap_err().to_string(),
-        "move this clock: it is another process's"
+        "set a rate on this clock: it is another process's"
     );
     assert!(joined.environment().is_none());
+    let tracked = joined.track(1).unwrap_err().to_string();
+    assert_eq!(tracked, "count process 1 in: only the process that made the clock can");
+    let busy = joined.busy();
+    let told = joined.status().to_string();
+    assert!(told.contains(&format!("moved by process {}", std::process::id())), "{told}");
+    assert!(
+        told.contains("guards held here: 1, the oldest taken at mocks/clock/tests/one_process.rs"),
+        "{told}"
+    );
+    drop(busy);
     drop(joined);
     assert!(!clock.status().to_string().contains("taking part"), "{}", clock.status());
 }

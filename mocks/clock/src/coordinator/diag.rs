@@ -33,6 +33,8 @@ const NOT_SENT: usize = 144;
 #[derive(Debug)]
 pub(super) struct Diag {
     netlink: OwnedFd,
+    /// The number of the last question, which its answers bear.
+    asked: u32,
 }
 
 /// The queues of one TCP socket.
@@ -68,8 +70,8 @@ impl TcpSocket {
 impl fmt::Display for TcpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { local, remote, unread, unsent, .. } = self;
-        write!(f, "socket {local} to {remote} has {unread} bytes unread and {unsent} unsent")?;
-        if self.retrying { f.write_str(", and tries again") } else { Ok(()) }
+        let retrying = if self.retrying { ", and it tries again" } else { "" };
+        write!(f, "bytes in the socket from {local} to {remote}: unread {unread}, unsent {unsent}{retrying}")
     }
 }
 
@@ -82,24 +84,21 @@ impl Diag {
             Some(SOCK_DIAG),
         )?;
         rustix::net::connect(&netlink, &SocketAddrNetlink::new(0, 0))?;
-        Ok(Self { netlink })
+        Ok(Self { netlink, asked: 0 })
     }
 
     /// All TCP sockets of this network namespace in which bytes can be queued.
-    pub(super) fn all(&self) -> io::Result<Vec<TcpSocket>> {
+    pub(super) fn all(&mut self) -> io::Result<Vec<TcpSocket>> {
         // Family and protocol are those of the old request: it is the one that asks for both families at once.
         let mut body = vec![0, 0, 0, INFO];
         body.extend([0; 48]);
         body.extend(STATES.to_ne_bytes());
         body.extend([0; 4]);
-        let mut request = Vec::new();
-        append(&mut request, GET_TCP, REQUEST_DUMP, &body);
-        rustix::net::send(&self.netlink, &request, SendFlags::empty())?;
+        self.ask(GET_TCP, REQUEST_DUMP, &body)?;
         let mut sockets = Vec::new();
         let mut bytes = vec![0; 64 * 1024];
         loop {
-            let (length, _) = rustix::net::recv(&self.netlink, &mut bytes[..], RecvFlags::empty())?;
-            for message in messages(&bytes[..length])? {
+            for message in self.answers(&mut bytes)? {
                 match message.kind {
                     DONE => return Ok(sockets),
                     ERROR => return Err(message.error()?),
@@ -110,28 +109,53 @@ impl Diag {
     }
 
     /// The same sockets as they are now, without those that are closed.
-    pub(super) fn again(&self, known: &[TcpSocket]) -> io::Result<Vec<TcpSocket>> {
+    pub(super) fn again(&mut self, known: &[TcpSocket]) -> io::Result<Vec<TcpSocket>> {
         let mut sockets = Vec::with_capacity(known.len());
-        let mut bytes = [0; 2048];
+        let mut bytes = [0; 4096];
         for socket in known {
-            rustix::net::send(&self.netlink, &one(socket), SendFlags::empty())?;
-            let (length, _) = rustix::net::recv(&self.netlink, &mut bytes[..], RecvFlags::empty())?;
-            for message in messages(&bytes[..length])? {
-                if message.kind == GET_ONE {
-                    sockets.push(read_socket(message.body)?);
-                } else if message.kind == ERROR && message.error()?.kind() != io::ErrorKind::NotFound {
-                    return Err(message.error()?);
+            self.ask(GET_ONE, REQUEST, &ends(socket))?;
+            let answer = loop {
+                if let Some(message) = self.answers(&mut bytes)?.pop() {
+                    break message;
                 }
+            };
+            match answer.kind {
+                ERROR if answer.error()?.kind() == io::ErrorKind::NotFound => {}
+                ERROR => return Err(answer.error()?),
+                _ => sockets.push(read_socket(answer.body)?),
             }
         }
         // Where the connection is gone, the kernel answers with the listener on that port.
         sockets.retain(|socket| socket.state != LISTEN);
         Ok(sockets)
     }
+
+    fn ask(&mut self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
+        self.asked = self.asked.wrapping_add(1);
+        let length = u32::try_from(HEADER + body.len()).expect("a short message");
+        let mut message = Vec::with_capacity(HEADER + body.len());
+        message.extend(length.to_ne_bytes());
+        message.extend(kind.to_ne_bytes());
+        message.extend(flags.to_ne_bytes());
+        message.extend(self.asked.to_ne_bytes());
+        message.extend([0; 4]);
+        message.extend(body);
+        rustix::net::send(&self.netlink, &message, SendFlags::empty())?;
+        Ok(())
+    }
+
+    /// One datagram's answers to the last question. What is left of earlier ones, broken off by an error, is not.
+    fn answers<'a>(&self, bytes: &'a mut [u8]) -> io::Result<Vec<Message<'a>>> {
+        let (length, _) =
+            rustix::io::retry_on_intr(|| rustix::net::recv(&self.netlink, &mut *bytes, RecvFlags::empty()))?;
+        let mut answers = messages(&bytes[..length])?;
+        answers.retain(|message| message.question == self.asked);
+        Ok(answers)
+    }
 }
 
-/// Asks for one socket by its two ends.
-fn one(socket: &TcpSocket) -> Vec<u8> {
+/// Names one socket by its two ends.
+fn ends(socket: &TcpSocket) -> Vec<u8> {
     let (family, [local, remote]) = match (socket.local.ip(), socket.remote.ip()) {
         (IpAddr::V4(local), IpAddr::V4(remote)) => (AddressFamily::INET, [local, remote].map(in_front)),
         (local, remote) => (AddressFamily::INET6, [local, remote].map(mapped)),
@@ -145,9 +169,7 @@ fn one(socket: &TcpSocket) -> Vec<u8> {
     body.extend(remote);
     body.extend([0; 4]);
     body.extend([0xff; 8]);
-    let mut request = Vec::new();
-    append(&mut request, GET_ONE, REQUEST, &body);
-    request
+    body
 }
 
 fn in_front(address: Ipv4Addr) -> [u8; 16] {
@@ -163,18 +185,11 @@ fn mapped(address: IpAddr) -> [u8; 16] {
     }
 }
 
-fn append(request: &mut Vec<u8>, kind: u16, flags: u16, body: &[u8]) {
-    let length = u32::try_from(HEADER + body.len()).expect("a short message");
-    request.extend(length.to_ne_bytes());
-    request.extend(kind.to_ne_bytes());
-    request.extend(flags.to_ne_bytes());
-    request.extend([0; 8]);
-    request.extend(body);
-}
-
 /// One message of an answer.
 struct Message<'a> {
     kind: u16,
+    /// The number of the question it answers.
+    question: u32,
     body: &'a [u8],
 }
 
@@ -192,7 +207,8 @@ fn messages(mut bytes: &[u8]) -> io::Result<Vec<Message<'_>>> {
     while bytes.len() >= HEADER {
         let length = u32_at(bytes, 0)? as usize;
         let message = bytes.get(..length).filter(|_| length >= HEADER).ok_or_else(cut)?;
-        messages.push(Message { kind: u16_at(message, 4)?, body: &message[HEADER..] });
+        let (kind, question) = (u16_at(message, 4)?, u32_at(message, 8)?);
+        messages.push(Message { kind, question, body: &message[HEADER..] });
         bytes = bytes.get(length.next_multiple_of(4)..).unwrap_or_default();
     }
     Ok(messages)
@@ -275,11 +291,28 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_told() {
-        let mut message = Vec::new();
-        append(&mut message, ERROR, 0, &(-13_i32).to_ne_bytes());
-        let message = messages(&message).unwrap().remove(0);
-        assert_eq!(message.error().unwrap().kind(), io::ErrorKind::PermissionDenied);
+    fn a_refusal_is_told_and_earlier_answers_are_passed_over() {
+        let mut diag = Diag::open().unwrap();
+        // A dump whose answer nobody reads, then a question that cannot be answered, then one that can.
+        diag.ask(GET_TCP, REQUEST_DUMP, &[0; 60]).unwrap();
+        let nowhere = "127.0.0.1:1".parse().unwrap();
+        let (unread, unsent, unacknowledged) = (0, 0, 0);
+        let unknown = TcpSocket {
+            inode: 1,
+            local: nowhere,
+            remote: nowhere,
+            unread,
+            unsent,
+            unacknowledged,
+            retrying: false,
+            state: 1,
+        };
+        assert!(diag.again(&[unknown]).unwrap().is_empty());
+        diag.ask(GET_ONE, REQUEST, &[0; 3]).unwrap();
+        let mut bytes = [0; 4096];
+        let refusal = diag.answers(&mut bytes).unwrap().pop().unwrap().error().unwrap();
+        assert_eq!(refusal.kind(), io::ErrorKind::NotFound);
+        diag.all().unwrap();
     }
 
     /// A connection of each family is found in the list, found again while it lives, and not afterwards.
@@ -290,7 +323,7 @@ mod tests {
             let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
             let (mut accepted, _) = listener.accept().unwrap();
             let ends = [stream.local_addr().unwrap(), stream.peer_addr().unwrap()];
-            let diag = Diag::open().unwrap();
+            let mut diag = Diag::open().unwrap();
             let mut found = diag.all().unwrap();
             found.retain(|socket| ends.contains(&socket.local) && ends.contains(&socket.remote));
             assert_eq!(found.len(), 2);

@@ -27,12 +27,12 @@ use std::time::Duration;
 
 use self::sockets::Sockets;
 use self::threads::{Care, Look, Process};
-use crate::core::Core;
-use crate::holding::{Holding, Whose};
+use crate::holding::Holding;
 use crate::keeper::OwnLine;
 use crate::machine;
 use crate::mode::IdleSkip;
 use crate::page::slots::{Slot, Table};
+use crate::shared::Shared;
 use crate::time::{Time, nanos};
 
 /// Rest between two looks while everybody sleeps.
@@ -113,23 +113,23 @@ impl Coordinator {
     }
 
     /// Coordinates until the clock is closed.
-    pub(crate) fn run(mut self, core: &Core, own: &OwnLine) {
+    pub(crate) fn run(mut self, shared: &Shared, own: &OwnLine) {
         let _watchful = Watchful::new();
         let mut pace = PACE;
         let mut spent = machine::thread_cpu();
-        while !core.closed.load(Ordering::Relaxed) {
-            pace = match self.step(core, own) {
+        while !shared.closed.load(Ordering::Relaxed) {
+            pace = match self.step(shared, own) {
                 Ok(()) => PACE,
                 Err(holding) => {
                     let rest = rest_after(&holding, pace);
-                    core.set_holding(holding);
+                    shared.set_holding(holding);
                     rest
                 }
             };
             let cost = Duration::from_nanos(machine::thread_cpu() - spent);
             spent += nanos(cost);
-            core.watching.store(spent, Ordering::Relaxed);
-            core.lag.note_starved(machine::pause(pace.max(self.rest_for(cost))));
+            shared.watching.store(spent, Ordering::Relaxed);
+            shared.lag.note_starved(machine::pause(pace.max(self.rest_for(cost))));
         }
     }
 
@@ -140,16 +140,16 @@ impl Coordinator {
     }
 
     /// One look, and a jump if it is the second that found everybody asleep.
-    fn step(&mut self, core: &Core, own: &OwnLine) -> Result<(), Holding> {
+    fn step(&mut self, shared: &Shared, own: &OwnLine) -> Result<(), Holding> {
         let before = self.before.take();
         let care = if before.is_some() { Care::Full } else { Care::Glance };
-        let seen = self.look(core, own, care)?;
+        let seen = self.look(shared, own, care)?;
         if !seen.stirred && before.as_ref() == Some(&seen.asleep) {
             // Somebody outside the run may have woken us while the others were looked at.
-            if no_guards(core)? != seen.asleep.activity.0 {
+            if no_guards(shared)? != seen.asleep.activity.0 {
                 return Err(Holding::Settling);
             }
-            self.jump(core, own, seen.asleep.next);
+            self.jump(shared, own, seen.asleep.next);
             return Ok(());
         }
         if let Some(what) = self.sockets.look(&seen.pids, machine::monotonic()).map_err(|e| blind(&e))? {
@@ -159,27 +159,27 @@ impl Coordinator {
         Err(Holding::Settling)
     }
 
-    fn jump(&self, core: &Core, own: &OwnLine, next: u64) {
+    fn jump(&self, shared: &Shared, own: &OwnLine, next: u64) {
         let (now, _) = own.read();
         let longest = now.saturating_add(nanos(self.settings.jump_max).max(JUMP_MAX_LEAST));
-        let wall = core.wall.wall(next.min(longest)).unix_nanos();
+        let wall = shared.wall.wall(next.min(longest)).unix_nanos();
         let grid = self.settings.round_up_to.map_or(1, nanos).max(1);
         let rounded = wall.checked_next_multiple_of(grid).unwrap_or(wall);
-        let target = core.wall.monotonic(Time::from_unix_nanos(rounded)).min(longest);
+        let target = shared.wall.monotonic(Time::from_unix_nanos(rounded)).min(longest);
         own.jump(target);
-        core.jumps.fetch_add(1, Ordering::Relaxed);
-        core.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
-        core.timers.ring();
+        shared.jumps.fetch_add(1, Ordering::Relaxed);
+        shared.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
+        shared.timers.ring();
     }
 
     /// One look at everything but the sockets.
-    fn look(&mut self, core: &Core, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
-        let activity = (no_guards(core)?, core.timers.ever_set());
+    fn look(&mut self, shared: &Shared, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
+        let activity = (no_guards(shared)?, shared.timers.ever_set());
         let mut table = own.page().table().map_err(|e| blind(&e))?;
         if table.turned_away > 0 {
             return Err(Holding::TableFull { turned_away: table.turned_away });
         }
-        if core.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
+        if shared.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
             return Err(Holding::NothingAwaited);
         }
         let mut stirred = self.look_at_us(care)?;
@@ -187,7 +187,7 @@ impl Coordinator {
         if let Some(slot) = table.slots.iter().find(|slot| slot.guards > 0) {
             return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
         }
-        let next = next_deadline(core, own, &table)?;
+        let next = next_deadline(shared, own, &table)?;
         let pids: BTreeSet<u32> =
             table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
         Ok(Seen { asleep: Asleep { table, activity, next }, stirred, pids })
@@ -231,8 +231,8 @@ impl Coordinator {
     }
 }
 
-fn no_guards(core: &Core) -> Result<u64, Holding> {
-    let held = core.guards.lock();
+fn no_guards(shared: &Shared) -> Result<u64, Holding> {
+    let held = shared.guards.lock();
     match held.oldest() {
         Some(oldest) => Err(Holding::Busy { guards: held.count(), oldest }),
         None => Ok(held.taken()),
@@ -240,14 +240,8 @@ fn no_guards(core: &Core) -> Result<u64, Holding> {
 }
 
 /// The earliest deadline of all, if it is far enough ahead to jump to.
-fn next_deadline(core: &Core, own: &OwnLine, table: &Table) -> Result<u64, Holding> {
-    let ours = core.timers.next().map(|(deadline, at)| (deadline, Whose::Ours(at)));
-    let theirs = table.slots.iter().filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
-    let (next, whose) = ours
-        .into_iter()
-        .chain(theirs)
-        .min_by_key(|(deadline, _)| *deadline)
-        .ok_or(Holding::NothingAwaited)?;
+fn next_deadline(shared: &Shared, own: &OwnLine, table: &Table) -> Result<u64, Holding> {
+    let (next, whose) = shared.earliest(table).ok_or(Holding::NothingAwaited)?;
     let (now, _) = own.read();
     if next <= now {
         Err(Holding::Overdue { whose, by: Duration::from_nanos(now - next) })
@@ -270,10 +264,10 @@ fn blind(error: &io::Error) -> Holding {
 }
 
 /// Starts the thread of a coordinator.
-pub(crate) fn start(coordinator: Coordinator, core: Arc<Core>) -> io::Result<()> {
+pub(crate) fn start(coordinator: Coordinator, shared: Arc<Shared>) -> io::Result<()> {
     let run = move || {
-        let own = core.own().expect("only an owner coordinates");
-        coordinator.run(&core, own);
+        let own = shared.own().expect("only an owner coordinates");
+        coordinator.run(&shared, own);
     };
     std::thread::Builder::new().name("clock-jumps".into()).spawn(run).map(drop)
 }

@@ -66,7 +66,7 @@ pub(crate) enum OnItsWay {
 impl fmt::Display for OnItsWay {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OnItsWay::Packets(n) => write!(f, "{n} packets wait in the kernel's backlog"),
+            OnItsWay::Packets(n) => write!(f, "packets in the kernel's backlog: {n}"),
             OnItsWay::Bytes(socket) => socket.fmt(f),
         }
     }
@@ -76,8 +76,8 @@ impl Sockets {
     pub(crate) fn open() -> io::Result<Self> {
         Ok(Self {
             diag: Diag::open()?,
-            softnet: File::open("/proc/self/net/softnet_stat")?,
-            snmp: File::open("/proc/self/net/snmp")?,
+            softnet: open("/proc/self/net/softnet_stat")?,
+            snmp: open("/proc/self/net/snmp")?,
             bytes: vec![0; 64 * 1024],
             ours: Vec::new(),
             listed_for: BTreeSet::new(),
@@ -130,6 +130,10 @@ impl Sockets {
         self.listed_at = Some(opened);
         Ok(())
     }
+}
+
+fn open(path: &str) -> io::Result<File> {
+    File::open(path).map_err(|e| io::Error::new(e.kind(), format!("open {path}: {e}")))
 }
 
 fn read<'a>(file: &File, bytes: &'a mut [u8]) -> io::Result<&'a str> {
@@ -228,7 +232,7 @@ mod tests {
         let found =
             look_until(&mut sockets, 1_000, |found| found.is_some_and(|socket| socket.unread > 0)).unwrap();
         assert_eq!((found.unread, found.local.port()), (5, other.local_addr().unwrap().port()));
-        assert!(found.to_string().contains("5 bytes unread"), "{found}");
+        assert!(found.to_string().contains("unread 5, unsent 0"), "{found}");
         let late = 1_000 + nanos(PATIENCE);
         assert_eq!(look_until(&mut sockets, late, |found| found.is_none()), None, "stuck is not on its way");
         one.write_all(b"more").unwrap();
@@ -251,7 +255,7 @@ mod tests {
             other.write_all(b"y").unwrap();
             one.read_exact(&mut [0; 1]).unwrap();
         }
-        let sockets = Sockets::open().unwrap();
+        let mut sockets = Sockets::open().unwrap();
         let held_back = (0..50).any(|_| {
             one.write_all(b"first").unwrap();
             one.write_all(b"second").unwrap();

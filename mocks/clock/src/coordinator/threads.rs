@@ -33,7 +33,7 @@ struct Thread {
 /// How much one look reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Care {
-    /// The counters, and the states of those who have run: enough for a first look, at a quarter of the cost.
+    /// The counters, and the states of those who have run: cheaper, and enough for a first look.
     Glance,
     /// Every state, then the counters: what a second look needs.
     Full,
@@ -65,7 +65,8 @@ pub(crate) struct ThreadName {
 
 impl fmt::Display for ThreadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let doing = if self.state == 'D' { "waits for a disk" } else { "is running" };
+        let doing =
+            if self.state == 'D' { "is in the kernel and cannot be interrupted" } else { "is running" };
         write!(f, "thread {} ({}) of process {} {doing}", self.tid, self.name, self.pid)
     }
 }

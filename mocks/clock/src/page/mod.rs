@@ -30,6 +30,7 @@
 
 pub(crate) mod slots;
 
+use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -167,19 +168,22 @@ impl Page {
     }
 }
 
-/// Why a file is no page. Reads after "failed to open the clock's page at …: ".
+/// Why a file cannot be used as a clock's page. Reads after "failed to join the clock at …: ".
 #[derive(Debug)]
-pub(crate) enum PageError {
+pub enum PageError {
+    /// It cannot be opened.
     Open(io::Error),
+    /// It is something else.
     NoPage,
+    /// It was made by another version of this crate; the number is that of its layout.
     Version(u32),
 }
 
-impl std::fmt::Display for PageError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for PageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PageError::Open(e) => e.fmt(f),
-            PageError::NoPage => f.write_str("this file is no clock page"),
+            PageError::Open(e) => write!(f, "{e}; is the process that made it still there?"),
+            PageError::NoPage => f.write_str("this file is not a clock's page"),
             PageError::Version(v) => {
                 write!(
                     f,
@@ -189,6 +193,8 @@ impl std::fmt::Display for PageError {
         }
     }
 }
+
+impl std::error::Error for PageError {}
 
 fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))

@@ -35,7 +35,7 @@ fn wait_until_held(clock: &VirtualClock, pid: u32) {
         let clock = clock.clone();
         move || clock.sleep(TEN_MINUTES).wait()
     });
-    let expected = format!("process {pid} holds 1 guards");
+    let expected = format!("guards held by process {pid}: 1");
     for _ in 0..10_000 {
         if clock.status().holding().unwrap().contains(&expected) {
             return;

@@ -1,17 +1,20 @@
 //! What all handles, sleeps and threads of one clock share: the line, the timers, the guards, and the count of it all.
 
+use std::fmt;
 use std::panic::Location;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::Duration;
 
 use crate::coordinator::Watchful;
 use crate::guards::{Guard, Guards};
-use crate::holding::Holding;
-use crate::keeper::{FollowedLine, OwnLine};
+use crate::holding::{Holding, Whose};
+use crate::keeper::{Keeper, OwnLine};
 use crate::lag::LagMeter;
 use crate::line::Line;
 use crate::machine;
 use crate::page::CAP_REAL;
+use crate::page::slots::Table;
 use crate::rate::Rate;
 use crate::time::Time;
 use crate::timers::{Timers, Woken};
@@ -19,8 +22,9 @@ use crate::wall::WallOffset;
 
 /// One clock, as this process sees it.
 #[derive(Debug)]
-pub(crate) struct Core {
-    pub(crate) kind: Kind,
+pub(crate) struct Shared {
+    pub(crate) keeper: Keeper,
+    pub(crate) mover: Mover,
     pub(crate) wall: WallOffset,
     pub(crate) timers: Timers,
     pub(crate) guards: Guards,
@@ -32,43 +36,52 @@ pub(crate) struct Core {
     pub(crate) closed: AtomicBool,
     /// Real and virtual monotonic time at which this process came in.
     pub(crate) began: (u64, u64),
-    driver: OnceLock<()>,
+    /// The rate asked for, which guards may hold down.
+    wanted: Mutex<Rate>,
+    driver: Once,
     /// Why time does not jump, since which real moment, and how many jumps there had been.
     holding: Mutex<(Holding, u64, u64)>,
 }
 
 /// What moves the clock.
-#[derive(Debug)]
-pub(crate) enum Kind {
-    /// Idle-skip: the coordinator. The rate is the one between jumps.
-    IdleSkip(OwnLine, Mutex<Rate>),
-    /// A constant rate; the one asked for, which guards may hold down.
-    Constant(OwnLine, Mutex<Rate>),
-    /// Nobody: it is the machine's own time.
-    Real(OwnLine),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mover {
+    /// Idle-skip: the rate moves it, and the coordinator makes it jump.
+    Coordinator,
+    /// A constant rate.
+    Rate,
+    /// The machine: it is real time.
+    Machine,
     /// A hand, in a unit test.
-    Manual(OwnLine),
-    /// Another process.
-    Joined(FollowedLine),
+    Hand,
+    /// Another process, which made it.
+    Owner,
 }
 
-impl Kind {
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Kind::IdleSkip(..) => "idle-skip",
-            Kind::Constant(..) => "at a constant rate",
-            Kind::Real(_) => "real",
-            Kind::Manual(_) => "moved by hand",
-            Kind::Joined(_) => "another process's",
-        }
+impl fmt::Display for Mover {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Mover::Coordinator => "idle-skip",
+            Mover::Rate => "at a constant rate",
+            Mover::Machine => "real",
+            Mover::Hand => "moved by hand",
+            Mover::Owner => "another process's",
+        })
     }
 }
 
-impl Core {
-    pub(crate) fn new(kind: Kind, wall: WallOffset, timers: Timers) -> Arc<Self> {
-        let mut core = Self {
-            holding: Mutex::new((Holding::Mode(kind.name()), 0, 0)),
-            kind,
+impl Shared {
+    pub(crate) fn new(
+        keeper: Keeper,
+        mover: Mover,
+        wanted: Rate,
+        wall: WallOffset,
+        timers: Timers,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            began: (machine::monotonic(), keeper.read().0),
+            keeper,
+            mover,
             wall,
             timers,
             guards: Guards::default(),
@@ -77,31 +90,23 @@ impl Core {
             skipped: AtomicU64::new(0),
             watching: AtomicU64::new(0),
             closed: AtomicBool::new(false),
-            began: (0, 0),
-            driver: OnceLock::new(),
-        };
-        core.began = (machine::monotonic(), core.read().0);
-        Arc::new(core)
+            wanted: Mutex::new(wanted),
+            driver: Once::new(),
+            holding: Mutex::new((Holding::NotLookedYet, machine::monotonic(), 0)),
+        })
     }
 
     /// The line, if this process owns it.
     pub(crate) fn own(&self) -> Option<&OwnLine> {
-        match &self.kind {
-            Kind::IdleSkip(own, _) | Kind::Constant(own, _) | Kind::Real(own) | Kind::Manual(own) => {
-                Some(own)
-            }
-            Kind::Joined(_) => None,
+        match &self.keeper {
+            Keeper::Own(line) => Some(line),
+            Keeper::Followed(_) => None,
         }
     }
 
     /// Virtual monotonic time, and the line it was read from.
     pub(crate) fn read(&self) -> (u64, Line) {
-        match &self.kind {
-            Kind::Joined(followed) => followed.read(),
-            Kind::IdleSkip(own, _) | Kind::Constant(own, _) | Kind::Real(own) | Kind::Manual(own) => {
-                own.read()
-            }
-        }
+        self.keeper.read()
     }
 
     pub(crate) fn now(&self) -> Time {
@@ -121,21 +126,30 @@ impl Core {
         self.timers.fired();
     }
 
+    /// The earliest deadline of this process and of those in the table, and whose it is.
+    pub(crate) fn earliest(&self, table: &Table) -> Option<(u64, Whose)> {
+        let ours = self.timers.next().map(|(deadline, at)| (deadline, Whose::Ours(at)));
+        let theirs = table.slots.iter().filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
+        ours.into_iter().chain(theirs).min_by_key(|(deadline, _)| *deadline)
+    }
+
     /// Makes sure that somebody wakes the sleepers. A manual clock has its hand for that.
     pub(crate) fn ensure_driver(self: &Arc<Self>) {
-        if matches!(self.kind, Kind::Manual(_)) {
+        if self.mover == Mover::Hand {
             return;
         }
-        self.driver.get_or_init(|| {
-            let core = Arc::clone(self);
-            let driver = std::thread::Builder::new().name("clock-timers".into()).spawn(move || core.drive());
+        self.driver.call_once(|| {
+            let shared = Arc::clone(self);
+            let driver =
+                std::thread::Builder::new().name("clock-timers".into()).spawn(move || shared.drive());
             driver.expect("a process that cannot start one more thread cannot go on");
         });
     }
 
     /// Wakes sleepers until the clock is closed.
     fn drive(&self) {
-        let watchful = matches!(self.kind, Kind::Joined(_)).then(Watchful::new);
+        let joined = self.mover == Mover::Owner;
+        let watchful = joined.then(Watchful::new);
         if let Some(watchful) = &watchful {
             self.timers.with_slot(|slot| slot.set_timer_thread(watchful.tid()));
         }
@@ -143,16 +157,16 @@ impl Core {
             let (now, line) = self.read();
             self.fire(now);
             let asked_at = machine::monotonic();
-            let until = |(deadline, _): (u64, _)| line.real_until(asked_at, deadline);
-            let mut wait = self.timers.next().and_then(until);
-            if matches!(self.kind, Kind::Joined(_)) {
+            let next = self.timers.next();
+            let mut wait = next.and_then(|(deadline, _)| line.real_until(asked_at, deadline));
+            if joined && next.is_some() {
                 // Nobody rings here when the owner bends the line.
-                wait = wait.map(|wait| wait.min(CAP_REAL));
+                wait = Some(wait.map_or(CAP_REAL, |wait| wait.min(CAP_REAL)));
             }
             match (self.timers.wait(wait), wait) {
                 (Woken::Closed, _) => return,
                 (Woken::InTime, Some(wait)) => {
-                    let waited = std::time::Duration::from_nanos(machine::monotonic() - asked_at);
+                    let waited = Duration::from_nanos(machine::monotonic() - asked_at);
                     self.lag.note_starved(waited.saturating_sub(wait));
                 }
                 _ => {}
@@ -176,21 +190,22 @@ impl Core {
 
     /// Called under the lock of the guards.
     fn guards_changed(&self, held: usize, taken: u64) {
-        match &self.kind {
-            Kind::Constant(own, wanted) | Kind::IdleSkip(own, wanted) => {
-                let wanted = *wanted.lock().unwrap_or_else(PoisonError::into_inner);
-                self.apply_rate(own, wanted, held);
-            }
-            Kind::Joined(_) => self.timers.with_slot(|slot| slot.set_guards(held as u64, taken)),
-            Kind::Real(_) | Kind::Manual(_) => {}
+        self.timers.with_slot(|slot| slot.set_guards(held as u64, taken));
+        if let Some(own) = self.own().filter(|_| self.has_a_rate()) {
+            let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+            self.apply_rate(own, wanted, held);
         }
+    }
+
+    fn has_a_rate(&self) -> bool {
+        matches!(self.mover, Mover::Coordinator | Mover::Rate)
     }
 
     /// Sets the rate that is wanted; false if this clock has none to set.
     pub(crate) fn set_rate(&self, rate: Rate) -> bool {
-        let (Kind::Constant(own, wanted) | Kind::IdleSkip(own, wanted)) = &self.kind else { return false };
+        let Some(own) = self.own().filter(|_| self.has_a_rate()) else { return false };
         let held = self.guards.lock();
-        *wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
+        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
         self.apply_rate(own, rate, held.count());
         true
     }
