@@ -1,5 +1,7 @@
 //! The program as a shell sees it: what it prints, where, and the code it ends with.
 
+#![expect(clippy::unwrap_used, reason = "all of this file is a test")]
+
 use std::fs::File;
 use std::process::{Command, Output, Stdio};
 

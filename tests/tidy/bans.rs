@@ -1,92 +1,84 @@
-//! What may not be here, or only in one file: names that say nothing, clocks, real waits, randomness.
+//! What may not be here, or only in a few files: clocks, real waits, hash maps, randomness, names that say nothing.
+//!
+//! Clocks, waits and maps are those of `clippy.toml`, which clippy knows by whatever name they go. Here the plain
+//! names are looked for, so that a test run alone finds them too, and the way round clippy is guarded.
 
-use crate::sources::{Source, names};
+use crate::sources::{Source, names, read};
 
-/// No file or folder is called so: a thing that has a noun is called by it.
-const NAMES: [&str; 5] = ["util", "common", "helpers", "types", "imp"];
-
-/// Something that is called, where it may be, and what to use instead.
-struct Ban {
-    what: &'static str,
-    only_in: &'static [&'static str],
-    instead: &'static str,
-}
-
-/// Where real time is measured, or somebody waits for it on purpose.
-const MEASURED: &str = "mocks/clock/benches/clock.rs";
-const MACHINE: &str = "mocks/clock/src/machine.rs";
-const CLOCK: &str = "the clock of the run (mock-clock)";
-const ORDERED: &str = "an ordered map: runs must not differ by the order of a hash";
-const SEED: &str = "the generator of src/plan, which the seed decides";
-
-const CALLS: [Ban; 16] = [
-    Ban { what: "Instant::now", only_in: &[MEASURED], instead: CLOCK },
-    Ban { what: "SystemTime::now", only_in: &[], instead: CLOCK },
-    Ban { what: "Timestamp::now", only_in: &[], instead: CLOCK },
-    Ban { what: "Zoned::now", only_in: &[], instead: CLOCK },
-    Ban { what: "clock_gettime", only_in: &[MACHINE], instead: CLOCK },
-    Ban {
-        what: "thread::sleep",
-        only_in: &[MACHINE, "mocks/clock/tests/processes/poll.rs", "mocks/clock/tests/processes/kill.rs"],
-        instead: CLOCK,
-    },
-    Ban { what: "tokio::time", only_in: &[], instead: CLOCK },
-    Ban { what: "wait_timeout", only_in: &[], instead: CLOCK },
-    Ban { what: "wait_timeout_while", only_in: &["mocks/clock/src/timers.rs"], instead: CLOCK },
-    Ban { what: "park_timeout", only_in: &[], instead: CLOCK },
-    Ban { what: "recv_timeout", only_in: &[], instead: CLOCK },
-    Ban { what: "HashMap", only_in: &[], instead: ORDERED },
-    Ban { what: "HashSet", only_in: &[], instead: ORDERED },
-    Ban { what: "RandomState", only_in: &[], instead: SEED },
-    Ban { what: "rand", only_in: &[], instead: SEED },
-    Ban { what: "getrandom", only_in: &[], instead: SEED },
+/// Files that may use what `clippy.toml` forbids, and say so with an `expect`.
+const EXCEPTIONS: [&str; 5] = [
+    "mocks/clock/src/machine.rs",
+    "mocks/clock/src/timers.rs",
+    "mocks/clock/benches/clock.rs",
+    "mocks/clock/tests/processes/kill.rs",
+    "mocks/clock/tests/processes/poll.rs",
 ];
 
-/// The rules and their examples name what they forbid.
-const ABOUT_BANS: &str = "tests/tidy";
+/// Crates that draw numbers, and the one place for them.
+const RANDOM: [&str; 4] = ["rand", "fastrand", "getrandom", "uuid"];
+const RANDOM_IN: &str = "src/plan/";
 
-/// A finding if some part of the path says nothing.
+/// No module is called this: a thing that has a noun is called by it.
+const NAMES: [&str; 8] = ["util", "utils", "common", "helper", "helpers", "types", "misc", "imp"];
+
+/// A finding if the path of a module says nothing.
 pub(crate) fn name(path: &str) -> Option<String> {
-    let silent = |part: &&str| NAMES.contains(&part.split('.').next().unwrap_or_default());
-    let part = path.split('/').find(silent)?;
-    Some(format!("{path}: `{part}` says nothing; a helper lives with its only user, a shared one has a noun"))
+    let module = path.strip_suffix(".rs")?;
+    let silent = module.split('/').find(|part| NAMES.contains(part))?;
+    Some(format!(
+        "{path}: `{silent}` says nothing; a helper lives with its only user, a shared one has a noun"
+    ))
 }
 
-/// What a file calls and may not.
+/// What a file uses and may not.
 pub(crate) fn calls(source: &Source) -> Vec<String> {
-    if source.path.starts_with(ABOUT_BANS) {
-        return Vec::new();
-    }
+    let excepted = EXCEPTIONS.contains(&source.path.as_str());
+    let forbidden = forbidden();
     let mut findings = Vec::new();
     for name in names(source) {
-        for ban in CALLS.iter().filter(|ban| !ban.only_in.contains(&source.path.as_str())) {
-            if names_it(&name.segments, ban.what) {
-                let Ban { what, instead, .. } = ban;
-                findings.push(format!(
-                    "{}:{}: `{what}` has no place here; use {instead}",
-                    source.path, name.line
-                ));
-            }
+        let has = |tail: &[String]| name.segments.windows(tail.len()).any(|window| window == tail);
+        let mut tell = |what: &str| findings.push(format!("{}:{}: {what}", source.path, name.line));
+        if let Some(ban) = forbidden.iter().find(|ban| !excepted && has(&ban.tail)) {
+            tell(&format!("`{}` has no place here: {}", ban.tail.join("::"), ban.reason));
+        }
+        if !excepted && name.segments.iter().any(|part| part.starts_with("disallowed_")) {
+            tell("only the files listed in tests/tidy/bans.rs may go round clippy.toml");
+        }
+        let first = name.segments[0].as_str();
+        if RANDOM.contains(&first) && name.segments.len() > 1 && !source.path.starts_with(RANDOM_IN) {
+            tell(&format!("`{first}` has no place here: the seed decides, and {RANDOM_IN} draws"));
         }
     }
     findings.dedup();
     findings
 }
 
-fn names_it(segments: &[String], what: &str) -> bool {
-    let what: Vec<&str> = what.split("::").collect();
-    segments.windows(what.len()).any(|window| window.iter().eq(&what))
-}
-
 /// Exceptions for files that do not need them.
 pub(crate) fn stale(sources: &[Source]) -> Vec<String> {
-    let needs = |path: &str, what: &str| {
+    let needs = |path: &str| {
         let source = sources.iter().find(|source| source.path == path);
-        source.is_some_and(|source| names(source).iter().any(|name| names_it(&name.segments, what)))
+        source.is_some_and(|source| source.text.contains("disallowed_"))
     };
-    let exceptions = CALLS.iter().flat_map(|ban| ban.only_in.iter().map(move |path| (ban.what, *path)));
-    exceptions
-        .filter(|(what, path)| !needs(path, what))
-        .map(|(what, path)| format!("tests/tidy/bans.rs: {path} may use `{what}` and does not"))
-        .collect()
+    let unneeded = EXCEPTIONS.iter().filter(|path| !needs(path));
+    unneeded.map(|path| format!("tests/tidy/bans.rs: {path} is an exception and needs none")).collect()
+}
+
+/// What `clippy.toml` forbids: the last one or two names of its path, and why.
+struct Ban {
+    tail: Vec<String>,
+    reason: String,
+}
+
+fn forbidden() -> Vec<Ban> {
+    let config: toml::Table = read("clippy.toml").text.parse().expect("clippy.toml is TOML");
+    let mut bans = Vec::new();
+    for (section, tail_length) in [("disallowed-methods", 2), ("disallowed-types", 1)] {
+        for entry in config[section].as_array().expect("a list of what is forbidden") {
+            let text = |key: &str| entry[key].as_str().expect("a path and a reason").to_owned();
+            let path = text("path");
+            let parts: Vec<String> = path.split("::").map(str::to_owned).collect();
+            bans.push(Ban { tail: parts[parts.len() - tail_length..].to_vec(), reason: text("reason") });
+        }
+    }
+    bans
 }

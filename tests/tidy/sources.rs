@@ -10,27 +10,21 @@ pub(crate) struct Source {
     pub(crate) text: String,
 }
 
-/// Folders that hold nothing of ours.
-const NOT_OURS: [&str; 2] = ["target", ".git"];
-
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every file, sorted.
+/// Every file, sorted, but for what cargo builds (it tags such folders), git's own, and links.
 pub(crate) fn files() -> Vec<String> {
     fn walk(folder: &Path, found: &mut Vec<String>) {
         for entry in std::fs::read_dir(folder).expect("a folder of the repository") {
-            let path = entry.expect("an entry of it").path();
-            let name = path.file_name().and_then(|name| name.to_str()).expect("names are text");
-            if NOT_OURS.contains(&name) {
-                continue;
-            }
-            if path.is_dir() {
+            let entry = entry.expect("an entry of it");
+            let (path, kind) = (entry.path(), entry.file_type().expect("it has a type"));
+            if kind.is_dir() && entry.file_name() != ".git" && !path.join("CACHEDIR.TAG").exists() {
                 walk(&path, found);
-            } else {
+            } else if kind.is_file() {
                 let inside = path.strip_prefix(root()).expect("below the root");
-                found.push(inside.to_str().expect("names are text").to_owned());
+                found.push(inside.to_string_lossy().into_owned());
             }
         }
     }
@@ -42,8 +36,8 @@ pub(crate) fn files() -> Vec<String> {
 
 /// Reads one file.
 pub(crate) fn read(path: &str) -> Source {
-    let text = std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("read {path}: {e}"));
-    Source { path: path.to_owned(), text }
+    let bytes = std::fs::read(root().join(path)).unwrap_or_else(|e| panic!("read {path}: {e}"));
+    Source { path: path.to_owned(), text: String::from_utf8_lossy(&bytes).into_owned() }
 }
 
 /// Writes one file.
@@ -65,24 +59,32 @@ pub(crate) fn markdown() -> Vec<Source> {
     ending(".md")
 }
 
-/// Links to files that are not there.
+/// Links to files that are not there. Code is no prose: fenced blocks are left out.
 pub(crate) fn dead_links(page: &Source) -> Vec<String> {
     let folder = root().join(&page.path).parent().expect("a file is in a folder").to_owned();
-    let targets =
-        page.text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(target, _)| target));
+    let prose: String = page.text.split("```").step_by(2).collect();
+    let targets = prose.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next());
     targets
-        .filter(|target| !target.contains("://") && !target.starts_with('#'))
-        .filter(|target| !folder.join(target.split('#').next().unwrap_or_default()).exists())
+        .map(|target| target.split('#').next().unwrap_or_default())
+        .filter(|target| !target.is_empty() && !target.contains(':'))
+        .filter(|target| match target.strip_prefix('/') {
+            Some(from_root) => !root().join(from_root).exists(),
+            None => !folder.join(target).exists(),
+        })
         .map(|target| format!("{}: the link to {target} leads nowhere", page.path))
         .collect()
 }
 
-/// A path as `a::b::c`, the line it stands in, and how many inline modules are around it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A path as `a::b::c`.
 pub(crate) struct Named {
     pub(crate) segments: Vec<String>,
     pub(crate) line: usize,
+    /// How many inline modules are around it.
     pub(crate) depth: usize,
+    /// It ends in `as …`.
+    pub(crate) renamed: bool,
+    /// It ends in `::*`.
+    pub(crate) starred: bool,
 }
 
 /// Every path and name in a Rust file, groups as in `a::{b, c}` taken apart, inside macros too.
@@ -99,24 +101,25 @@ fn collect(tokens: TokenStream, prefix: &[String], depth: usize, found: &mut Vec
     while at < tokens.len() {
         match &tokens[at] {
             TokenTree::Ident(first) => {
-                let line = first.span().start().line;
                 let mut segments = prefix.to_vec();
                 segments.push(first.to_string());
                 at += 1;
+                let mut starred = false;
                 while is_path_separator(&tokens, at) {
                     match tokens.get(at + 2) {
                         Some(TokenTree::Ident(next)) => segments.push(next.to_string()),
                         Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => {
                             collect(group.stream(), &segments, depth, found);
                         }
+                        Some(TokenTree::Punct(star)) => starred = star.as_char() == '*',
                         _ => {}
                     }
                     at += 3;
                 }
-                let opens_module =
-                    segments == ["mod"] && matches!(tokens.get(at + 1), Some(TokenTree::Group(_)));
-                found.push(Named { segments, line, depth });
-                if opens_module && let TokenTree::Group(body) = &tokens[at + 1] {
+                let renamed = matches!(tokens.get(at), Some(TokenTree::Ident(next)) if next == "as");
+                let module = (segments == ["mod"]).then(|| tokens.get(at + 1)).flatten();
+                found.push(Named { segments, line: first.span().start().line, depth, renamed, starred });
+                if let Some(TokenTree::Group(body)) = module {
                     collect(body.stream(), &[], depth + 1, found);
                     at += 2;
                 }
@@ -126,7 +129,7 @@ fn collect(tokens: TokenStream, prefix: &[String], depth: usize, found: &mut Vec
                 collect(group.stream(), &[], depth, found);
                 at += 1;
             }
-            _ => at += 1,
+            TokenTree::Punct(_) | TokenTree::Literal(_) => at += 1,
         }
     }
 }
