@@ -147,14 +147,17 @@ pub(crate) fn of_members(table: &Table) -> Vec<String> {
     for package in packages.iter().filter(|package| package["name"] != "scaleproof") {
         let who = text(&package["name"]);
         let used = list(&package["dependencies"]).into_iter().map(|used| text(&used["name"]));
-        match table.row(&who) {
-            Ok(row) => {
-                findings.extend(used.filter(|name| ours.contains(name) && !row.allows(name, None)).map(
-                    |name| format!("member {who} may not depend on `{name}` ({PAGE}, who may use whom)"),
-                ))
+        let row = match table.row(&who) {
+            Ok(row) => row,
+            Err(why) => {
+                findings.push(why);
+                continue;
             }
-            Err(why) => findings.push(why),
-        }
+        };
+        let refused = used.filter(|name| ours.contains(name) && !row.allows(name, None));
+        findings.extend(
+            refused.map(|name| format!("member {who} may not depend on `{name}` ({PAGE}, who may use whom)")),
+        );
     }
     findings
 }
