@@ -53,6 +53,22 @@ fn an_hour_of_ticks_misses_none_and_has_none_early() {
     assert!(clock.status().skipped() > 3_000 * SECOND);
 }
 
+/// What was asked of the clock before it was built; a limit on time, so not for a machine that does other work.
+#[test]
+#[ignore = "needs a quiet machine: it limits how long things take"]
+fn an_hour_of_ticks_takes_about_a_second_and_none_is_late() {
+    let _alone = alone();
+    let clock = idle_skip();
+    let mut ticks = clock.interval(10 * SECOND);
+    for _ in 0..=360 {
+        ticks.wait();
+    }
+    let status = clock.status();
+    assert!(clock.lag().late_p99 < 20 * SECOND / 1_000, "{status}");
+    assert!(clock.real_elapsed() < 2 * SECOND, "{status}");
+    assert!(10 * status.watching() < clock.real_elapsed(), "{status}");
+}
+
 #[test]
 fn one_jump_is_bounded() {
     let _alone = alone();

@@ -224,11 +224,77 @@ impl Drop for Lock<'_> {
 mod tests {
     use std::sync::{Barrier, mpsc};
 
+    use proptest::prelude::*;
+
     use super::*;
     use crate::line::Line;
 
     fn page() -> Arc<Page> {
         Arc::new(Page::create(Line::still(0, 0), 0, 0).unwrap())
+    }
+
+    #[derive(Clone, Debug)]
+    enum Step {
+        Enrol,
+        Take,
+        Write { which: prop::sample::Index, deadline: Option<u64>, guards: u64 },
+        Leave(prop::sample::Index),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let deadline = prop::option::of(1..u64::MAX);
+        let step = prop_oneof![
+            1 => Just(Step::Enrol),
+            4 => Just(Step::Take),
+            4 => (any::<prop::sample::Index>(), deadline, any::<u64>())
+                .prop_map(|(which, deadline, guards)| Step::Write { which, deadline, guards }),
+            2 => any::<prop::sample::Index>().prop_map(Step::Leave),
+        ];
+        prop::collection::vec(step, 0..150)
+    }
+
+    proptest! {
+        /// Whoever comes, writes and leaves: the table shows those who are there, each with what it wrote last.
+        #[test]
+        fn the_table_shows_what_a_plain_list_would(steps in steps()) {
+            let page = page();
+            let me = std::process::id();
+            let (mut enrolled, mut turned_away) = (false, 0);
+            let mut there: Vec<(OwnSlot, Option<u64>, u64)> = Vec::new();
+            for step in steps {
+                match step {
+                    Step::Enrol => {
+                        // It has a slot already if it joined; otherwise there is always room for the first.
+                        enrolled |= there.is_empty();
+                        prop_assert!(page.enrol(me).unwrap());
+                    }
+                    Step::Take => match page.take_slot(me).unwrap() {
+                        Some(slot) => {
+                            enrolled = false;
+                            there.push((slot, None, 0));
+                        }
+                        None => turned_away += 1,
+                    },
+                    Step::Write { .. } | Step::Leave(_) if there.is_empty() => {}
+                    Step::Write { which, deadline, guards } => {
+                        let which = which.index(there.len());
+                        there[which].0.set_deadline(deadline);
+                        there[which].0.set_guards(guards, 0);
+                        (there[which].1, there[which].2) = (deadline, guards);
+                    }
+                    Step::Leave(which) => drop(there.swap_remove(which.index(there.len()))),
+                }
+                let table = page.table().unwrap();
+                let mut shown: Vec<_> = table.slots.iter().map(|slot| (slot.deadline, slot.guards)).collect();
+                let mut expected: Vec<_> = there.iter().map(|(_, deadline, guards)| (*deadline, *guards)).collect();
+                expected.extend(enrolled.then_some((None, 0)));
+                shown.sort_unstable();
+                expected.sort_unstable();
+                prop_assert_eq!(shown, expected);
+                prop_assert_eq!(table.turned_away, turned_away);
+                prop_assert!(table.slots.len() <= SLOTS);
+            }
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@
 mod kill;
 mod peer;
 mod poll;
+mod reads;
 mod sleeps;
 mod table;
 
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     };
     let soak = |name: &str, run: fn()| test(name, run).with_ignored_flag(true);
     let trials = vec![
+        test("reads::no_process_is_behind_another", reads::no_process_is_behind_another),
         test("sleeps::none_ends_early_in_two_processes", sleeps::none_ends_early_in_two_processes),
         test("sleeps::none_ends_early_at_a_constant_rate", sleeps::none_ends_early_at_a_constant_rate),
         test("poll::a_polled_server_never_times_out", poll::a_polled_server_never_times_out),

@@ -14,6 +14,7 @@ pub(crate) fn play(role: &str) -> ExitCode {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL)).unwrap();
     let mut words = role.split(' ');
     match words.next().unwrap() {
+        "read" => crate::reads::read_as_peer(),
         "sleep" => crate::sleeps::sleep_as_peer(),
         "poll" => crate::poll::poll_as_peer(words),
         "spin" => loop {
