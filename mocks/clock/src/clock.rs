@@ -1,12 +1,9 @@
 //! The seam: what any clock can do, in two methods, and what follows from them.
 
-use std::fmt;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
-use std::task::Poll;
+use std::future::Future;
 use std::time::Duration;
 
-use crate::sleep::{Interval, Sleep};
+use crate::sleep::{Interval, Sleep, Timeout};
 use crate::time::Time;
 
 /// Tells the time and waits for it. Everything that must know time or wait takes one.
@@ -65,41 +62,22 @@ pub trait Clock {
         Interval::new(self.sleep_until(start), period)
     }
 
-    /// What `future` gives, or [`Elapsed`] if it has not finished after `span`.
+    /// What `future` gives, or [`Elapsed`](crate::Elapsed) if it has not finished after `span`.
     #[track_caller]
-    fn timeout<F: Future>(
-        &self,
-        span: Duration,
-        future: F,
-    ) -> impl Future<Output = Result<F::Output, Elapsed>>
+    fn timeout<F: Future>(&self, span: Duration, future: F) -> Timeout<F>
     where
         Self: Sized,
     {
         self.timeout_at(self.now() + span, future)
     }
 
-    /// What `future` gives, or [`Elapsed`] if it has not finished at `deadline`.
+    /// What `future` gives, or [`Elapsed`](crate::Elapsed) if it has not finished at `deadline`.
     #[track_caller]
-    fn timeout_at<F: Future>(
-        &self,
-        deadline: Time,
-        future: F,
-    ) -> impl Future<Output = Result<F::Output, Elapsed>>
+    fn timeout_at<F: Future>(&self, deadline: Time, future: F) -> Timeout<F>
     where
         Self: Sized,
     {
-        let sleep = self.sleep_until(deadline);
-        async move {
-            let (mut future, mut sleep) = (pin!(future), pin!(sleep));
-            poll_fn(|context| {
-                // The future first: an answer that is there in time counts, however late it is looked at.
-                if let Poll::Ready(output) = future.as_mut().poll(context) {
-                    return Poll::Ready(Ok(output));
-                }
-                sleep.as_mut().poll(context).map(|_| Err(Elapsed))
-            })
-            .await
-        }
+        Timeout::new(future, self.sleep_until(deadline))
     }
 }
 
@@ -122,15 +100,3 @@ impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
         (**self).sleep_until(deadline)
     }
 }
-
-/// A timeout has passed. Reads after "failed to …: ".
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Elapsed;
-
-impl fmt::Display for Elapsed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("deadline has elapsed")
-    }
-}
-
-impl std::error::Error for Elapsed {}

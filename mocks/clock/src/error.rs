@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 
 pub use crate::page::PageError;
+use crate::page::slots::SLOTS;
 use crate::time::Time;
 use crate::virtual_clock::PAGE_VARIABLE;
 use crate::wall::WallOffset;
@@ -16,6 +17,8 @@ pub enum ClockError {
     DateOfRealTime(Time),
     /// A start that leaves no room for a run.
     StartTooLate(Time),
+    /// Settings of idle-skip that make no sense; the text says which.
+    Settings(&'static str),
     /// The kernel does not show what idle-skip must see.
     Blind(io::Error),
     /// No file in memory, no thread, or no lock on the page.
@@ -33,6 +36,8 @@ pub enum ClockError {
     NoRate(String),
     /// A process that joined cannot count others in.
     TrackFromOutside(u32),
+    /// There is no slot left for this process; time does not jump any more.
+    TableFull(u32),
 }
 
 impl fmt::Display for ClockError {
@@ -47,6 +52,7 @@ impl fmt::Display for ClockError {
             ClockError::StartTooLate(date) => {
                 write!(f, "start at {date}: the latest start is {}", WallOffset::START_MAX)
             }
+            ClockError::Settings(why) => write!(f, "skip idle time: {why}"),
             ClockError::Blind(e) => write!(
                 f,
                 "skip idle time, which takes seeing when all threads sleep ({e}); where /proc or netlink are closed to us, a constant rate or real time is the way out"
@@ -62,6 +68,12 @@ impl fmt::Display for ClockError {
             ClockError::NoRate(mover) => write!(f, "set a rate on this clock: it is {mover}"),
             ClockError::TrackFromOutside(pid) => {
                 write!(f, "count process {pid} in: only the process that made the clock can")
+            }
+            ClockError::TableFull(pid) => {
+                write!(
+                    f,
+                    "count process {pid} in: all {SLOTS} slots are taken, and time will not jump any more"
+                )
             }
         }
     }

@@ -16,8 +16,8 @@ pub(crate) enum Holding {
     PeerBusy { pid: u32, guards: u64 },
     /// A thread is running.
     Running(ThreadName),
-    /// All sleep, but not for long enough to be sure.
-    Settling,
+    /// All sleep, but not for long enough to be sure; and who has run, where it is known.
+    Settling(Option<ThreadName>),
     /// Something is between two processes.
     OnItsWay(OnItsWay),
     /// Somebody's deadline has passed, and they have not been woken yet.
@@ -60,7 +60,8 @@ impl fmt::Display for Holding {
             }
             Holding::PeerBusy { pid, guards } => write!(f, "guards held by process {pid}: {guards}"),
             Holding::Running(thread) => thread.fmt(f),
-            Holding::Settling => f.write_str("all have just fallen asleep"),
+            Holding::Settling(None) => f.write_str("all have just fallen asleep"),
+            Holding::Settling(Some(thread)) => write!(f, "all have just fallen asleep: {thread}"),
             Holding::OnItsWay(what) => what.fmt(f),
             Holding::Overdue { whose, by } => {
                 write!(f, "a deadline passed {by:.1?} ago and has not been served yet: {whose}")

@@ -101,6 +101,16 @@ impl OwnLine {
         self.bend(|line, real| (line.jumped(real, target), None));
     }
 
+    /// Goes to `target` at once, if the moment `before` has not come yet; says whether it has gone.
+    pub(crate) fn jump_before(&self, before: u64, target: u64) -> bool {
+        let mut in_time = false;
+        self.bend(|line, real| {
+            in_time = line.at(real) < before;
+            (if in_time { line.jumped(real, target) } else { line }, None)
+        });
+        in_time
+    }
+
     fn bend(&self, change: impl FnOnce(Line, u64) -> (Line, Option<Rate>)) {
         let mut rate = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let sequence = self.sequence.load(Ordering::Relaxed);

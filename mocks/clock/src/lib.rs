@@ -45,12 +45,12 @@ mod timers;
 mod virtual_clock;
 mod wall;
 
-pub use crate::clock::{Clock, Elapsed};
+pub use crate::clock::Clock;
 pub use crate::error::{ClockError, PageError};
 pub use crate::lag::Lag;
 pub use crate::mode::{IdleSkip, Mode};
 pub use crate::rate::{Rate, RateError};
-pub use crate::sleep::{Interval, MissedTicks, Sleep};
+pub use crate::sleep::{Elapsed, Interval, MissedTicks, Sleep, Timeout};
 pub use crate::status::Status;
 pub use crate::time::{Time, TimeError};
 pub use crate::virtual_clock::{Busy, Hand, PAGE_VARIABLE, VirtualClock};

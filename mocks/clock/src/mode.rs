@@ -33,12 +33,32 @@ pub struct IdleSkip {
     /// The longest single jump, so that a lost deadline cannot skip a whole test; at least a millisecond.
     pub jump_max: Duration,
     /// Jumps end on multiples of this, counted from 1970: timers fire late by up to as much, and dense ones share
-    /// a jump. `jump_max` comes first.
+    /// a jump. At most `jump_max`, which comes first.
     pub round_up_to: Option<Duration>,
     /// The most that watching for idleness may cost, in percent of one processor, from 1 to 100. A jump costs
     /// what it costs; with a larger share the next one comes sooner.
     pub watch_percent: u32,
 }
+
+impl IdleSkip {
+    /// Why these settings make no sense, if they make none.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.jump_max < JUMP_MAX_LEAST {
+            Err("a jump must be allowed at least a millisecond (jump_max)")
+        } else if self.round_up_to.is_some_and(|grid| grid.is_zero() || grid > self.jump_max) {
+            Err(
+                "jumps can end on multiples of something longer than zero and no longer than a jump (round_up_to)",
+            )
+        } else if !(1..=100).contains(&self.watch_percent) {
+            Err("watching can cost between 1 and 100 percent of a processor (watch_percent)")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// However short jumps are to be, they must lead somewhere.
+const JUMP_MAX_LEAST: Duration = Duration::from_millis(1);
 
 impl Default for IdleSkip {
     fn default() -> Self {

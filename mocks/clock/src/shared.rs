@@ -1,7 +1,7 @@
 //! What all handles, sleeps and threads of one clock share: the line, the timers, the guards, and the count of it all.
 
 use std::fmt;
-use std::panic::Location;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
@@ -121,7 +121,8 @@ impl Shared {
         }
         for (deadline, waker) in due {
             self.lag.note_late(now - deadline);
-            waker.wake();
+            // A waker is foreign code. If it panics, the panic has been printed, and the others are still woken.
+            let _ = catch_unwind(AssertUnwindSafe(|| waker.wake()));
         }
         self.timers.fired();
     }

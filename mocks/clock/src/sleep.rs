@@ -1,5 +1,6 @@
-//! The futures: a wait, and a wait that repeats. They need no particular runtime, and dropping one cancels it.
+//! The futures: a wait, a wait that repeats, and a limit on another future. They need no particular runtime, and dropping one cancels it.
 
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::pin::{Pin, pin};
@@ -9,6 +10,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 use crate::clock::Clock;
+use crate::shared::Mover;
 use crate::time::Time;
 use crate::timers::Key;
 use crate::virtual_clock::VirtualClock;
@@ -38,10 +40,12 @@ impl Sleep {
         self.clock.now() >= self.deadline
     }
 
-    /// Waits for another moment instead.
+    /// Waits for another moment instead. Whoever polled it last is woken then.
     pub fn reset(&mut self, deadline: Time) {
-        self.cancel();
         self.deadline = deadline;
+        let shared = self.clock.shared();
+        let monotonic = shared.wall.monotonic(deadline);
+        self.key = self.key.and_then(|key| shared.timers.postpone(key, monotonic));
     }
 
     /// Blocks this thread until the moment has come.
@@ -65,15 +69,16 @@ impl Future for Sleep {
             self.cancel();
             return Poll::Ready(now);
         }
-        if self.deadline == Time::NEVER {
-            // A timer for it would make time run away in search of it.
-            return Poll::Pending;
-        }
         let shared = self.clock.shared();
         if !self.key.is_some_and(|key| shared.timers.rewake(key, context.waker())) {
             shared.ensure_driver();
             let deadline = shared.wall.monotonic(self.deadline);
+            let by_hand = shared.mover == Mover::Hand;
             self.key = Some(shared.timers.set(deadline, context.waker().clone(), self.set_at));
+            // The hand may have moved past the deadline before the timer was set, and moves no more.
+            if by_hand && self.is_elapsed() {
+                return self.poll(context);
+            }
         }
         Poll::Pending
     }
@@ -102,6 +107,44 @@ fn block_on<F: Future>(future: F) -> F::Output {
         }
     }
 }
+
+/// A future with a deadline. Gives what the future gives, or [`Elapsed`] if it has not finished in time.
+#[derive(Debug)]
+#[must_use = "nothing happens unless it is awaited"]
+pub struct Timeout<F> {
+    future: Pin<Box<F>>,
+    sleep: Sleep,
+}
+
+impl<F> Timeout<F> {
+    pub(crate) fn new(future: F, sleep: Sleep) -> Self {
+        Self { future: Box::pin(future), sleep }
+    }
+}
+
+impl<F: Future> Future for Timeout<F> {
+    type Output = Result<F::Output, Elapsed>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // The future first: an answer that is there in time counts, however late it is looked at.
+        if let Poll::Ready(output) = self.future.as_mut().poll(context) {
+            return Poll::Ready(Ok(output));
+        }
+        Pin::new(&mut self.sleep).poll(context).map(|_| Err(Elapsed))
+    }
+}
+
+/// A timeout has passed. Reads after "failed to …: ".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Elapsed;
+
+impl fmt::Display for Elapsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("deadline has elapsed")
+    }
+}
+
+impl std::error::Error for Elapsed {}
 
 /// What an interval does about ticks that nobody took in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

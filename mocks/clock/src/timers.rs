@@ -1,4 +1,5 @@
 //! All timers of one process in one queue, ordered by deadline. It knows deadlines and wakers, not time.
+//! A timer for the end of time is kept, with its waker, and is nobody's deadline.
 //!
 //! Foreign code runs in wakers when they are cloned, woken or dropped, and may come back here: a dropped waker
 //! can drop a task, which drops its own sleep. So nothing foreign is called while the queue is locked.
@@ -23,6 +24,9 @@ struct Entry {
     waker: Waker,
     set_at: &'static Location<'static>,
 }
+
+/// The end of time: nobody waits for it.
+const NEVER: u64 = u64::MAX;
 
 /// The queue, and the bell that tells its driver to look again.
 #[derive(Debug, Default)]
@@ -73,7 +77,7 @@ impl Timers {
         let key = (deadline, queue.next_number);
         queue.next_number += 1;
         queue.set += 1;
-        let first = queue.first().is_none_or(|first| deadline < first);
+        let first = deadline != NEVER && queue.first().is_none_or(|first| deadline < first);
         queue.waiting.insert(key, Entry { waker, set_at });
         if first {
             queue.rung = true;
@@ -98,6 +102,25 @@ impl Timers {
         drop(queue);
         drop(fresh);
         set
+    }
+
+    /// Gives a timer another deadline, and keeps its waker; `None` if it has fired.
+    pub(crate) fn postpone(&self, key: Key, deadline: u64) -> Option<Key> {
+        let mut queue = self.lock();
+        let entry = queue.waiting.remove(&key)?;
+        let key = (deadline, key.1);
+        queue.waiting.insert(key, entry);
+        queue.set += 1;
+        queue.rung = true;
+        queue.publish();
+        self.bell.notify_one();
+        Some(key)
+    }
+
+    /// Does something that no timer may be set during, unless one was set after `count` ever were.
+    pub(crate) fn unless_set_since(&self, count: u64, act: impl FnOnce() -> bool) -> bool {
+        let queue = self.lock();
+        queue.set == count && act()
     }
 
     /// Takes a timer back; nothing happens if it has fired.
@@ -131,7 +154,9 @@ impl Timers {
 
     /// The earliest deadline, and the source line that set it.
     pub(crate) fn next(&self) -> Option<(u64, &'static Location<'static>)> {
-        self.lock().waiting.first_key_value().map(|(key, entry)| (key.0, entry.set_at))
+        let queue = self.lock();
+        let (key, entry) = queue.waiting.first_key_value().filter(|(key, _)| key.0 != NEVER)?;
+        Some((key.0, entry.set_at))
     }
 
     /// How many timers wait.
@@ -191,7 +216,7 @@ impl Timers {
 
 impl Queue {
     fn first(&self) -> Option<u64> {
-        self.waiting.first_key_value().map(|(key, _)| key.0)
+        self.waiting.first_key_value().map(|(key, _)| key.0).filter(|deadline| *deadline != NEVER)
     }
 
     fn publish(&mut self) {

@@ -63,7 +63,10 @@ impl VirtualClock {
         }
         // Before anything else: where idle-skip cannot see, there is nothing to undo.
         let coordinator = match mode {
-            Mode::IdleSkip(settings) => Some(Coordinator::new(settings).map_err(ClockError::Blind)?),
+            Mode::IdleSkip(settings) => {
+                settings.check().map_err(ClockError::Settings)?;
+                Some(Coordinator::new(settings).map_err(ClockError::Blind)?)
+            }
             Mode::Constant(_) | Mode::Real => None,
         };
         let (mover, rate) = match mode {
@@ -177,10 +180,12 @@ impl VirtualClock {
     /// Counts a process in from now on: time does not jump while one of its threads runs.
     ///
     /// Call it right after spawning a child that will join; until the child has done so it would be jumped over.
-    /// It also serves for a child that never joins, as long as that child waits for no time.
+    /// It also serves for a child that never joins, as long as that child waits for no time. Hold a guard over the
+    /// spawning and this, so that time cannot jump in between.
     pub fn track(&self, pid: u32) -> Result<(), ClockError> {
         let own = self.shared().own().ok_or(ClockError::TrackFromOutside(pid))?;
-        own.page().enrol(pid).map(drop).map_err(ClockError::Start)
+        let enrolled = own.page().enrol(pid).map_err(ClockError::Start)?;
+        if enrolled { Ok(()) } else { Err(ClockError::TableFull(pid)) }
     }
 
     /// How late the clock itself has been, in this process.
@@ -242,6 +247,8 @@ impl Hand {
             shared.fire(own.read().0);
         }
         own.jump(target);
+        // Whoever set a timer on the way, too late for the loop.
+        shared.fire(own.read().0);
     }
 }
 

@@ -26,7 +26,9 @@ const SYN_SENT: u8 = 2;
 const LISTEN: u8 = 10;
 const HEADER: usize = 16;
 const MESSAGE: usize = 72;
-/// Where `tcp_info` says how much was never sent.
+/// Where `tcp_info` says how much was acknowledged, received, and never sent.
+const ACKNOWLEDGED: usize = 120;
+const RECEIVED: usize = 128;
 const NOT_SENT: usize = 144;
 
 /// A netlink socket on which to ask.
@@ -52,9 +54,24 @@ pub(crate) struct TcpSocket {
     /// Sent again, or the connection is still being opened.
     pub(crate) retrying: bool,
     state: u8,
+    /// Ever received, read or not.
+    received: u64,
+    /// Ever acknowledged by the other side.
+    acknowledged: u64,
+}
+
+/// How far a socket has come, in either direction. It never goes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    read: u64,
+    acknowledged: u64,
 }
 
 impl TcpSocket {
+    pub(super) fn progress(&self) -> Progress {
+        Progress { read: self.received.saturating_sub(self.unread.into()), acknowledged: self.acknowledged }
+    }
+
     /// Nothing in any queue, nothing outstanding.
     pub(super) fn is_clean(&self) -> bool {
         self.unread == 0 && self.unacknowledged == 0 && !self.retrying
@@ -217,17 +234,19 @@ fn messages(mut bytes: &[u8]) -> io::Result<Vec<Message<'_>>> {
 fn read_socket(message: &[u8]) -> io::Result<TcpSocket> {
     let [family, state, _timer, retransmissions] = slice(message, 0)?;
     let port = |at| slice(message, at).map(u16::from_be_bytes);
-    let unsent = match attribute(message.get(MESSAGE..).ok_or_else(cut)?, INFO)? {
-        Some(info) if info.len() >= NOT_SENT + 4 => u32_at(info, NOT_SENT)?,
-        _ => 0,
-    };
+    let info = attribute(message.get(MESSAGE..).ok_or_else(cut)?, INFO)?.unwrap_or_default();
+    if info.len() < NOT_SENT + 4 {
+        return Err(io::Error::other("this kernel tells too little of TCP sockets"));
+    }
     Ok(TcpSocket {
         local: SocketAddr::new(address(family, message, 8)?, port(4)?),
         remote: SocketAddr::new(address(family, message, 24)?, port(6)?),
         unread: u32_at(message, 56)?,
         unacknowledged: u32_at(message, 60)?,
         inode: u32_at(message, 68)?,
-        unsent,
+        unsent: u32_at(info, NOT_SENT)?,
+        received: slice(info, RECEIVED).map(u64::from_ne_bytes)?,
+        acknowledged: slice(info, ACKNOWLEDGED).map(u64::from_ne_bytes)?,
         retrying: retransmissions > 0 || state == SYN_SENT,
         state,
     })
@@ -296,16 +315,17 @@ mod tests {
         // A dump whose answer nobody reads, then a question that cannot be answered, then one that can.
         diag.ask(GET_TCP, REQUEST_DUMP, &[0; 60]).unwrap();
         let nowhere = "127.0.0.1:1".parse().unwrap();
-        let (unread, unsent, unacknowledged) = (0, 0, 0);
         let unknown = TcpSocket {
             inode: 1,
             local: nowhere,
             remote: nowhere,
-            unread,
-            unsent,
-            unacknowledged,
+            unread: 0,
+            unsent: 0,
+            unacknowledged: 0,
             retrying: false,
             state: 1,
+            received: 0,
+            acknowledged: 0,
         };
         assert!(diag.again(&[unknown]).unwrap().is_empty());
         diag.ask(GET_ONE, REQUEST, &[0; 3]).unwrap();

@@ -8,12 +8,14 @@
 //! - nobody's deadline had passed unserved.
 //!
 //! Two looks establish that moment: all asleep at the first, then the kernel's queues, then all asleep at the
-//! second, with nothing changed in between. Two kinds of threads are left out because they look at the clock all
+//! second, with nothing changed in between. The jump itself is made while nobody here can take a guard or set a
+//! timer; a guard of another process that is taken in that very moment, for something that came from outside the
+//! run, can be jumped over. Two kinds of threads are left out because they look at the clock all
 //! the time: coordinators, and the timer threads of other processes. The latter are covered by their slot: it
 //! shows a deadline in the past until everybody due has been woken.
 //!
-//! It pays for itself: after each look it rests so long that it never costs more than the share of a processor it
-//! was given.
+//! It pays for itself: between pairs of looks it rests so long that it costs no more than the share of a processor
+//! it was given.
 
 pub(crate) mod diag;
 pub(crate) mod sockets;
@@ -26,7 +28,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use self::sockets::Sockets;
-use self::threads::{Care, Look, Process};
+use self::threads::{Care, Look, Process, ThreadName};
 use crate::holding::Holding;
 use crate::keeper::OwnLine;
 use crate::machine;
@@ -41,8 +43,8 @@ const PACE: Duration = Duration::from_micros(300);
 const PACE_BUSY: Duration = Duration::from_millis(2);
 /// A deadline nearer than this is waited for.
 const WORTH_A_JUMP: u64 = 500_000;
-/// However short jumps are to be, they must lead somewhere.
-const JUMP_MAX_LEAST: u64 = 1_000_000;
+/// A second look follows the first at once, unless so much rest is owed already.
+const OWED_MAX: Duration = Duration::from_millis(50);
 
 /// Threads of this process that look at some clock all the time: they do not count as anybody's work.
 static WATCHFUL: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -95,11 +97,25 @@ struct Asleep {
     next: u64,
 }
 
-/// All are asleep, and whether anybody has run since the last look.
+/// All are asleep; and whether anybody has run since the last look, with a name if there is one.
 struct Seen {
     asleep: Asleep,
-    stirred: bool,
-    pids: BTreeSet<u32>,
+    stirred: Stirred,
+}
+
+type Stirred = Option<Option<ThreadName>>;
+
+/// Says in the clock's status that its coordinator has died, if it dies.
+struct Mourner<'a> {
+    shared: &'a Shared,
+}
+
+impl Drop for Mourner<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.shared.set_holding(Holding::Blind("the coordinator has died of a bug, and said so".into()));
+        }
+    }
 }
 
 impl Coordinator {
@@ -115,7 +131,8 @@ impl Coordinator {
     /// Coordinates until the clock is closed.
     pub(crate) fn run(mut self, shared: &Shared, own: &OwnLine) {
         let _watchful = Watchful::new();
-        let mut pace = PACE;
+        let _mourner = Mourner { shared };
+        let (mut pace, mut owed) = (PACE, Duration::ZERO);
         let mut spent = machine::thread_cpu();
         while !shared.closed.load(Ordering::Relaxed) {
             pace = match self.step(shared, own) {
@@ -129,14 +146,12 @@ impl Coordinator {
             let cost = Duration::from_nanos(machine::thread_cpu() - spent);
             spent += nanos(cost);
             shared.watching.store(spent, Ordering::Relaxed);
-            shared.lag.note_starved(machine::pause(pace.max(self.rest_for(cost))));
+            owed += cost * (100 - self.settings.watch_percent) / self.settings.watch_percent;
+            let at_once = self.before.is_some() && owed < OWED_MAX;
+            let rest = if at_once { PACE } else { pace.max(owed) };
+            owed = owed.saturating_sub(rest);
+            shared.lag.note_starved(machine::pause(rest));
         }
-    }
-
-    /// How long to rest after a look, for it to cost no more than the share allowed.
-    fn rest_for(&self, cost: Duration) -> Duration {
-        let percent = self.settings.watch_percent.clamp(1, 100);
-        cost * (100 - percent) / percent
     }
 
     /// One look, and a jump if it is the second that found everybody asleep.
@@ -144,32 +159,45 @@ impl Coordinator {
         let before = self.before.take();
         let care = if before.is_some() { Care::Full } else { Care::Glance };
         let seen = self.look(shared, own, care)?;
-        if !seen.stirred && before.as_ref() == Some(&seen.asleep) {
-            // Somebody outside the run may have woken us while the others were looked at.
-            if no_guards(shared)? != seen.asleep.activity.0 {
-                return Err(Holding::Settling);
-            }
-            self.jump(shared, own, seen.asleep.next);
-            return Ok(());
+        if seen.stirred.is_none() && before.as_ref() == Some(&seen.asleep) {
+            let jumped = self.jump(shared, own, &seen.asleep);
+            return if jumped { Ok(()) } else { Err(Holding::Settling(None)) };
         }
-        if let Some(what) = self.sockets.look(&seen.pids, machine::monotonic()).map_err(|e| blind(&e))? {
+        let pids: BTreeSet<u32> =
+            seen.asleep.table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
+        if let Some(what) = self.sockets.look(&pids, machine::monotonic()).map_err(|e| blind(&e))? {
             return Err(Holding::OnItsWay(what));
         }
         self.before = Some(seen.asleep);
-        Err(Holding::Settling)
+        Err(Holding::Settling(seen.stirred.flatten()))
     }
 
-    fn jump(&self, shared: &Shared, own: &OwnLine, next: u64) {
+    /// Jumps, unless something has happened here since the look: a thread woken from outside the run may have taken
+    /// a guard or set a timer, or the deadline may simply have come.
+    fn jump(&self, shared: &Shared, own: &OwnLine, seen: &Asleep) -> bool {
         let (now, _) = own.read();
-        let longest = now.saturating_add(nanos(self.settings.jump_max).max(JUMP_MAX_LEAST));
+        let target = self.target(shared, now, seen.next);
+        let (guards_taken, timers_set) = seen.activity;
+        let guards = shared.guards.lock();
+        let jumped = guards.count() == 0
+            && guards.taken() == guards_taken
+            && shared.timers.unless_set_since(timers_set, || own.jump_before(seen.next, target));
+        drop(guards);
+        if jumped {
+            shared.jumps.fetch_add(1, Ordering::Relaxed);
+            shared.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
+            shared.timers.ring();
+        }
+        jumped
+    }
+
+    /// Where a jump to `next` ends: no further than allowed, and on the grid if there is one.
+    fn target(&self, shared: &Shared, now: u64, next: u64) -> u64 {
+        let longest = now.saturating_add(nanos(self.settings.jump_max));
         let wall = shared.wall.wall(next.min(longest)).unix_nanos();
-        let grid = self.settings.round_up_to.map_or(1, nanos).max(1);
+        let grid = self.settings.round_up_to.map_or(1, nanos);
         let rounded = wall.checked_next_multiple_of(grid).unwrap_or(wall);
-        let target = shared.wall.monotonic(Time::from_unix_nanos(rounded)).min(longest);
-        own.jump(target);
-        shared.jumps.fetch_add(1, Ordering::Relaxed);
-        shared.skipped.fetch_add(target.saturating_sub(now), Ordering::Relaxed);
-        shared.timers.ring();
+        shared.wall.monotonic(Time::from_unix_nanos(rounded)).min(longest)
     }
 
     /// One look at everything but the sockets.
@@ -182,32 +210,31 @@ impl Coordinator {
         if shared.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
             return Err(Holding::NothingAwaited);
         }
-        let mut stirred = self.look_at_us(care)?;
-        stirred |= self.look_at_peers(own, care, &mut table)?;
+        let stirred = self.look_at_us(care)?;
+        let stirred = stirred.or(self.look_at_peers(own, care, &mut table)?);
         if let Some(slot) = table.slots.iter().find(|slot| slot.guards > 0) {
             return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
         }
         let next = next_deadline(shared, own, &table)?;
-        let pids: BTreeSet<u32> =
-            table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
-        Ok(Seen { asleep: Asleep { table, activity, next }, stirred, pids })
+        Ok(Seen { asleep: Asleep { table, activity, next }, stirred })
     }
 
-    fn look_at_us(&mut self, care: Care) -> Result<bool, Holding> {
+    fn look_at_us(&mut self, care: Care) -> Result<Stirred, Holding> {
         let watchful = watchful();
         match self.us.look(care, |tid| watchful.contains(&tid)).map_err(|e| blind(&e))? {
             Look::Awake(thread) => Err(Holding::Running(thread)),
-            Look::Asleep => Ok(false),
-            Look::Stirred | Look::Stopped | Look::Gone => Ok(true),
+            Look::Asleep => Ok(None),
+            Look::Stirred(thread) => Ok(Some(thread)),
+            Look::Stopped | Look::Gone => Ok(Some(None)),
         }
     }
 
     /// Looks at the other processes that take part, and leaves in the table only slots of those that can wake.
-    fn look_at_peers(&mut self, own: &OwnLine, care: Care, table: &mut Table) -> Result<bool, Holding> {
+    fn look_at_peers(&mut self, own: &OwnLine, care: Care, table: &mut Table) -> Result<Stirred, Holding> {
         let (now, _) = own.read();
         let pids: BTreeSet<u32> = table.slots.iter().map(|slot| slot.pid).collect();
         self.peers.retain(|pid, _| pids.contains(pid));
-        let mut stirred = false;
+        let mut stirred = None;
         for pid in pids.into_iter().filter(|pid| *pid != std::process::id()) {
             let slots = || table.slots.iter().filter(|slot| slot.pid == pid);
             // Whoever keeps the others waiting may be stopped or dead, and a glance would not show it.
@@ -219,11 +246,11 @@ impl Coordinator {
             match peer.look(care, skip).map_err(|e| blind(&e))? {
                 Look::Awake(thread) => return Err(Holding::Running(thread)),
                 Look::Asleep => {}
-                Look::Stirred => stirred = true,
+                Look::Stirred(thread) => stirred = Some(thread),
                 Look::Stopped => table.slots.retain(|slot| slot.pid != pid),
                 Look::Gone => {
                     own.page().expel(pid).map_err(|e| blind(&e))?;
-                    return Err(Holding::Settling);
+                    return Err(Holding::Settling(None));
                 }
             }
         }
@@ -254,7 +281,7 @@ fn next_deadline(shared: &Shared, own: &OwnLine, table: &Table) -> Result<u64, H
 
 fn rest_after(holding: &Holding, last: Duration) -> Duration {
     match holding {
-        Holding::Settling | Holding::Soon { .. } => PACE,
+        Holding::Settling(_) | Holding::Soon { .. } => PACE,
         _ => (last * 3 / 2).min(PACE_BUSY),
     }
 }

@@ -10,11 +10,13 @@
 //! - a connection not yet answered;
 //! - bytes that arrived and are unread.
 //!
-//! A queue that nobody empties for [`PATIENCE`] is not on its way, it is stuck, most often because its reader
-//! does not read; a test that stalls a reader must not lose its speed. Such a queue counts again once it shrinks.
+//! A socket with bytes in it, of which none has been read or acknowledged for [`PATIENCE`], holds nothing that is on
+//! its way: it is stuck, most often because its reader does not read, and a test that stalls a reader must not lose
+//! its speed. It counts again once it moves.
 //!
 //! Sockets are looked at only when segments have been sent since everything was last seen empty and acknowledged:
-//! from that state on no write can be held back without one being sent before. And the kernel's list is walked
+//! from that state on no write is held back without one being sent before, unless the writer asks for it (with
+//! `TCP_CORK` or `MSG_MORE`: such bytes can be jumped over). And the kernel's list is walked
 //! only when a connection has been opened since the last walk, or a process has come in; otherwise the sockets of
 //! ours, which are known then, are asked for one by one.
 
@@ -25,7 +27,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use super::diag::{Diag, TcpSocket};
+use super::diag::{Diag, Progress, TcpSocket};
 use crate::time::nanos;
 
 /// Longer than the kernel's first retransmission, which is the longest it keeps anything back by itself.
@@ -44,13 +46,15 @@ pub(crate) struct Sockets {
     listed_at: Option<u64>,
     /// Segments counted when all queues of ours were last seen empty and acknowledged.
     clean_at: Option<u64>,
+    /// By the inode of the socket.
     queues: BTreeMap<u32, Queue>,
 }
 
-/// A queue that is not empty, by its socket's inode.
+/// A socket with bytes in it.
 #[derive(Clone, Copy, Debug)]
 struct Queue {
-    waiting: u32,
+    progress: Progress,
+    /// The real moment at which progress was last seen.
     moved_at: u64,
 }
 
@@ -89,9 +93,8 @@ impl Sockets {
 
     /// What is on its way to or from one of these processes at the real moment `now`.
     pub(crate) fn look(&mut self, pids: &BTreeSet<u32>, now: u64) -> io::Result<Option<OnItsWay>> {
-        let packets = backlog(read(&self.softnet, &mut self.bytes)?)?;
-        if packets > 0 {
-            return Ok(Some(OnItsWay::Packets(packets)));
+        if let Some(packets) = self.packets()? {
+            return Ok(Some(packets));
         }
         let counts = Counts::parse(read(&self.snmp, &mut self.bytes)?)?;
         if self.clean_at == Some(counts.segments) && self.listed_for == *pids {
@@ -104,16 +107,25 @@ impl Sockets {
         busy.retain(|socket| socket.waiting() > 0);
         let before = std::mem::take(&mut self.queues);
         for socket in &busy {
-            let waiting = socket.waiting();
+            let progress = socket.progress();
             let moved_at = match before.get(&socket.inode) {
-                Some(queue) if waiting >= queue.waiting => queue.moved_at,
+                Some(queue) if progress == queue.progress => queue.moved_at,
                 _ => now,
             };
-            self.queues.insert(socket.inode, Queue { waiting, moved_at });
+            self.queues.insert(socket.inode, Queue { progress, moved_at });
         }
         let moving =
             |socket: &TcpSocket| now.saturating_sub(self.queues[&socket.inode].moved_at) < nanos(PATIENCE);
-        Ok(busy.into_iter().find(moving).map(OnItsWay::Bytes))
+        if let Some(socket) = busy.into_iter().find(moving) {
+            return Ok(Some(OnItsWay::Bytes(socket)));
+        }
+        // What a socket held back may have been sent meanwhile.
+        self.packets()
+    }
+
+    fn packets(&mut self) -> io::Result<Option<OnItsWay>> {
+        let packets = backlog(read(&self.softnet, &mut self.bytes)?)?;
+        Ok((packets > 0).then_some(OnItsWay::Packets(packets)))
     }
 
     /// Brings the list of our sockets up to date.

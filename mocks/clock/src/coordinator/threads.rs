@@ -6,6 +6,10 @@
 //! the first look and the start of the second, at which all of them slept. A thread that is runnable and waits
 //! for a processor counts nothing, but shows its state, so a starved machine does not fool the two looks.
 //! New threads need no second listing: whoever started one has run.
+//!
+//! One thing can fool a look: a thread about to wait is shown as asleep some hundred nanoseconds before it leaves
+//! its processor, or finds that it need not wait and runs on, and its counters stand still until it does leave or
+//! the next tick comes. So whoever had run at the first look is read once more at the end of the second.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,12 +32,14 @@ struct Thread {
     stat: File,
     schedstat: File,
     ran: Ran,
+    /// What the last look found: that it had run since the one before, or was awake.
+    had_run: bool,
 }
 
 /// How much one look reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Care {
-    /// The counters, and the states of those who have run: cheaper, and enough for a first look.
+    /// The counters, and the states of those who have run or were awake: cheaper, and enough for a first look.
     Glance,
     /// Every state, then the counters: what a second look needs.
     Full,
@@ -44,8 +50,8 @@ pub(crate) enum Care {
 pub(crate) enum Look {
     /// Somebody is running, or waits for a processor or a disk.
     Awake(ThreadName),
-    /// All sleep, but somebody has run since the last look, or is new.
-    Stirred,
+    /// All sleep, but somebody, perhaps this one, has run since the last look.
+    Stirred(Option<ThreadName>),
     /// All sleep, and none has run since the last look.
     Asleep,
     /// All are stopped, by a signal or a debugger.
@@ -65,8 +71,11 @@ pub(crate) struct ThreadName {
 
 impl fmt::Display for ThreadName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let doing =
-            if self.state == 'D' { "is in the kernel and cannot be interrupted" } else { "is running" };
+        let doing = match self.state {
+            'R' => "is running",
+            'D' => "is in the kernel and cannot be interrupted",
+            _ => "has just run",
+        };
         write!(f, "thread {} ({}) of process {} {doing}", self.tid, self.name, self.pid)
     }
 }
@@ -78,35 +87,48 @@ impl Process {
 
     /// Looks at every thread but those to be skipped.
     pub(crate) fn look(&mut self, care: Care, skip: impl Fn(u32) -> bool) -> io::Result<Look> {
-        let mut stirred = self.stale;
-        if self.stale && !self.list()? {
+        let mut stale = self.stale;
+        if stale && !self.list()? {
             return Ok(Look::Gone);
         }
-        let (mut seen, mut stopped, mut dead) = (0, 0, 0);
-        let listed = self.threads.len();
-        for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
+        let (mut seen, mut stopped, mut dead, mut stirred) = (0, 0, 0, None);
+        let (pid, listed) = (self.pid, self.threads.len());
+        let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
+        let mut suspects = Vec::new();
+        for (n, thread) in self.threads.iter_mut().enumerate().filter(|(_, thread)| !skip(thread.tid)) {
+            let had_run = thread.had_run;
             let Some(found) = thread.look(care)? else {
                 self.stale = true;
                 continue;
             };
             seen += 1;
-            stirred |= found.ran;
             let Some(stat) = found.stat else { continue };
             self.stale |= stat.threads != listed;
             match stat.state {
-                'R' | 'D' => {
-                    let (name, state) = (stat.name, stat.state);
-                    return Ok(Look::Awake(ThreadName { pid: self.pid, tid: thread.tid, name, state }));
-                }
+                'R' | 'D' => return Ok(Look::Awake(name(thread.tid, &stat))),
                 'T' | 't' => stopped += 1,
                 'Z' | 'X' => dead += 1,
                 _ => {}
             }
+            if found.ran {
+                stirred = stirred.or_else(|| Some(name(thread.tid, &stat)));
+            } else if had_run {
+                suspects.push(n);
+            }
         }
+        for n in suspects {
+            let thread = &mut self.threads[n];
+            match thread.look(Care::Full)? {
+                Some(Found { ran: false, stat: Some(stat) }) if !stat.is_awake() => {}
+                Some(Found { stat: Some(stat), .. }) => return Ok(Look::Awake(name(thread.tid, &stat))),
+                _ => self.stale = true,
+            }
+        }
+        stale |= self.stale;
         Ok(match seen {
             _ if seen > 0 && dead == seen => Look::Gone,
             _ if stopped > 0 && stopped + dead == seen => Look::Stopped,
-            _ if stirred || self.stale => Look::Stirred,
+            _ if stale || stirred.is_some() => Look::Stirred(stirred),
             _ => Look::Asleep,
         })
     }
@@ -135,14 +157,14 @@ impl Thread {
     fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
-        Ok(Some(Self { tid, stat, schedstat, ran: Ran::default() }))
+        Ok(Some(Self { tid, stat, schedstat, ran: Ran::default(), had_run: true }))
     }
 
     /// `None` if the thread has ended.
     fn look(&mut self, care: Care) -> io::Result<Option<Found>> {
         // The state comes first: one who sleeps, and has not run when the counters are read after that, slept on.
         let mut stat = None;
-        if care == Care::Full {
+        if care == Care::Full || self.had_run {
             let Some(text) = read(&self.stat)? else { return Ok(None) };
             stat = Some(Stat::parse(&text)?);
         }
@@ -154,6 +176,7 @@ impl Thread {
             let Some(text) = read(&self.stat)? else { return Ok(None) };
             stat = Some(Stat::parse(&text)?);
         }
+        self.had_run = ran || stat.as_ref().is_some_and(Stat::is_awake);
         Ok(Some(Found { ran, stat }))
     }
 }
@@ -183,6 +206,10 @@ impl Stat {
             Some(Self { name: name.to_owned(), state, threads: fields.nth(16)?.parse().ok()? })
         };
         parsed().ok_or_else(|| unreadable("stat"))
+    }
+
+    fn is_awake(&self) -> bool {
+        matches!(self.state, 'R' | 'D')
     }
 }
 
@@ -230,6 +257,7 @@ fn unreadable(what: &str) -> io::Error {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::sync::mpsc;
 
     use super::*;
@@ -247,7 +275,8 @@ mod tests {
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(seen, "never seen as {wanted:?} in two seconds");
-        assert_eq!(process.look(care, |_| false).unwrap(), Look::Stirred, "its thread has ended");
+        let ended = process.look(care, |_| false).unwrap();
+        assert!(matches!(ended, Look::Stirred(_)), "its thread has ended: {ended:?}");
         assert_eq!(process.look(care, |_| false).unwrap(), Look::Gone, "and there is no other");
     }
 
@@ -270,6 +299,45 @@ mod tests {
         }
         drop(tell);
         let _ = other.join().unwrap();
+    }
+
+    /// One thread computes and parks, for times drawn without a generator, and tells how far it has come. Whenever
+    /// two looks find it asleep, it must not have moved between them.
+    #[test]
+    #[ignore = "takes a minute of one processor"]
+    fn two_looks_never_take_one_who_runs_for_asleep() {
+        static RAN: AtomicU64 = AtomicU64::new(0);
+        static DONE: AtomicBool = AtomicBool::new(false);
+        let (tell, told) = mpsc::channel();
+        let runner = std::thread::spawn(move || {
+            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            let mut drawn = 12_345_u64;
+            while !DONE.load(Ordering::Relaxed) {
+                drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                for _ in 0..(drawn >> 33) % 60_000 {
+                    RAN.fetch_add(1, Ordering::SeqCst);
+                }
+                crate::machine::pause(std::time::Duration::from_micros(60));
+            }
+        });
+        let tid = told.recv().unwrap();
+        let mut process = Process::new(std::process::id());
+        let mut wrong = Vec::new();
+        for pair in 0..400_000 {
+            let first = if pair % 2 == 0 { Care::Glance } else { Care::Full };
+            if matches!(process.look(first, |t| t != tid).unwrap(), Look::Awake(_)) {
+                continue;
+            }
+            let before = RAN.load(Ordering::SeqCst);
+            (0..2_000).for_each(|_| std::hint::spin_loop());
+            let after = RAN.load(Ordering::SeqCst);
+            if process.look(Care::Full, |t| t != tid).unwrap() == Look::Asleep && before != after {
+                wrong.push(first);
+            }
+        }
+        DONE.store(true, Ordering::Relaxed);
+        runner.join().unwrap();
+        assert!(wrong.is_empty(), "{} of 400,000 pairs, after {wrong:?}", wrong.len());
     }
 
     #[test]

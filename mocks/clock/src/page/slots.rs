@@ -20,7 +20,6 @@
 
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -188,9 +187,11 @@ fn place(n: usize) -> u64 {
     TABLE + (n * LENGTH) as u64
 }
 
-/// Whether a process exists; one that waits to be reaped still does.
+/// Whether a process lives; one that has ended and waits to be reaped does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    Path::new("/proc").join(pid.to_string()).exists()
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").and_then(|(_, after)| after.chars().next());
+    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 /// The lock under which slots change hands: among the threads that share this open file, and among processes.

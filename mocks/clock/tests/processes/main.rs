@@ -38,6 +38,7 @@ fn main() -> ExitCode {
             poll::nor_in_twenty_runs_beside_spinning_processes,
         ),
         test("poll::two_small_writes_never_time_out", poll::two_small_writes_never_time_out),
+        test("poll::nor_do_they_in_a_row", poll::nor_do_they_in_a_row),
         test("poll::a_slow_server_is_waited_for", poll::a_slow_server_is_waited_for),
         test(
             "poll::a_slow_server_is_waited_for_at_a_constant_rate",

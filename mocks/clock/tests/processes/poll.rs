@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::peer::Peer;
 
 const POLLS: u64 = 360;
-const PERIOD: Duration = Duration::from_secs(10);
+const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn a_polled_server_never_times_out() {
     poll(&VirtualClock::idle_skip().unwrap(), &Case { polls: POLLS, timeout_ms: 30_000, ..Case::default() });
@@ -37,6 +37,13 @@ pub(crate) fn two_small_writes_never_time_out() {
     poll(&VirtualClock::idle_skip().unwrap(), &case);
 }
 
+/// The same without a pause, so that bytes are held back whenever somebody looks, and always as many.
+pub(crate) fn nor_do_they_in_a_row() {
+    let case =
+        Case { polls: 30, timeout_ms: 30_000, writes: 2, period: Duration::from_nanos(1), ..Case::default() };
+    poll(&VirtualClock::idle_skip().unwrap(), &case);
+}
+
 pub(crate) fn a_slow_server_is_waited_for() {
     let case = Case { polls: 20, timeout_ms: 1_000, server: Duration::from_millis(50), ..Case::default() };
     poll(&VirtualClock::idle_skip().unwrap(), &case);
@@ -55,11 +62,13 @@ struct Case {
     writes: usize,
     /// How long the server takes, in real time.
     server: Duration,
+    /// How often the client asks; it asks at once if it is late.
+    period: Duration,
 }
 
 impl Default for Case {
     fn default() -> Self {
-        Self { polls: POLLS, timeout_ms: 1_000, writes: 1, server: Duration::ZERO }
+        Self { polls: POLLS, timeout_ms: 1_000, writes: 1, server: Duration::ZERO, period: 10 * SECOND }
     }
 }
 
@@ -68,8 +77,9 @@ fn poll(clock: &VirtualClock, case: &Case) {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let address = listener.local_addr().unwrap();
     runtime.spawn(serve(clock.clone(), listener, case.server));
-    let Case { polls, timeout_ms, writes, .. } = case;
-    let mut peer = Peer::joining(clock, &format!("poll {address} {polls} {timeout_ms} {writes}"));
+    let Case { polls, timeout_ms, writes, period, .. } = case;
+    let period_ns = period.as_nanos();
+    let mut peer = Peer::joining(clock, &format!("poll {address} {polls} {timeout_ms} {writes} {period_ns}"));
     let told = peer.line();
     println!("{told}\n{}", clock.status());
     assert!(told.starts_with(&format!("{polls} answers")), "{told}\n{}", clock.status());
@@ -87,7 +97,8 @@ async fn serve(clock: VirtualClock, listener: TcpListener, takes: Duration) {
             let mut stream = BufReader::new(stream);
             let mut line = String::new();
             while stream.read_line(&mut line).await.is_ok_and(|length| length > 0) {
-                let _busy = clock.busy();
+                // An answer that takes no time needs no guard: what is on its way is seen.
+                let _busy = (!takes.is_zero()).then(|| clock.busy());
                 #[expect(clippy::disallowed_methods, reason = "a server that is slow in real time")]
                 tokio::task::block_in_place(|| std::thread::sleep(takes));
                 let answer = format!("{}\n", clock.now().unix_nanos());
@@ -99,14 +110,15 @@ async fn serve(clock: VirtualClock, listener: TcpListener, takes: Duration) {
 }
 
 pub(crate) fn poll_as_peer<'a>(mut words: impl Iterator<Item = &'a str>) {
-    let mut word = || words.next().expect("poll ADDRESS POLLS TIMEOUT_MS WRITES");
+    let mut word = || words.next().expect("poll ADDRESS POLLS TIMEOUT_MS WRITES PERIOD_NS");
     let address = word().to_owned();
-    let [polls, timeout_ms, writes] = [word(), word(), word()].map(|word| word.parse::<u64>().unwrap());
+    let [polls, timeout_ms, writes, period_ns] =
+        [word(), word(), word(), word()].map(|word| word.parse::<u64>().unwrap());
     let clock = VirtualClock::join().unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
     runtime.block_on(async {
         let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
-        let mut ticks = clock.interval(PERIOD);
+        let mut ticks = clock.interval(Duration::from_nanos(period_ns));
         let (mut slowest, mut jumped_over) = (Duration::ZERO, Duration::ZERO);
         for poll in 0..polls {
             ticks.tick().await;
