@@ -1,4 +1,4 @@
-//! What the clock costs, and what it saves: `cargo bench -p mock-clock`.
+//! What the clock costs, and what it saves: `cargo bench --benches -p mock-clock`.
 //!
 //! Criterion prints the costs. The table after them says how much virtual time a second of real time bought, how
 //! late the ticks were, and what watching for idleness has cost; all of a row from one and the same run.
