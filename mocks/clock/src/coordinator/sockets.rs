@@ -206,6 +206,7 @@ mod tests {
     use std::io::{Read, Write};
     use std::net::{TcpListener, TcpStream};
 
+    use super::super::diag::tests::alone;
     use super::*;
     use crate::machine;
 
@@ -237,6 +238,7 @@ mod tests {
 
     #[test]
     fn unread_bytes_are_on_their_way_until_patience_ends() {
+        let _alone = alone();
         let (mut one, mut other) = pair();
         let mut sockets = Sockets::open().unwrap();
         look_until(&mut sockets, 0, |found| found.is_none());
@@ -259,6 +261,7 @@ mod tests {
 
     #[test]
     fn a_write_held_back_by_nagle_is_seen() {
+        let _alone = alone();
         let (mut one, mut other) = pair();
         // Ping-pong first, so that the kernel takes this for a conversation and delays acknowledgements.
         for _ in 0..16 {
@@ -284,6 +287,7 @@ mod tests {
 
     #[test]
     fn others_sockets_are_not_ours() {
+        let _alone = alone();
         let (mut one, _other) = pair();
         one.write_all(b"hello").unwrap();
         let mut sockets = Sockets::open().unwrap();
