@@ -28,6 +28,7 @@
 mod clock;
 mod coordinator;
 mod error;
+mod governor;
 mod guards;
 mod holding;
 mod keeper;

@@ -20,8 +20,7 @@ use crate::rate::{Rate, RateError};
 pub enum Mode {
     /// As real time while anybody works; when all are idle it jumps to the next deadline.
     IdleSkip(IdleSkip),
-    /// A constant number of virtual seconds per real one, and one for one while a guard is held in the process
-    /// that made the clock.
+    /// A constant number of virtual seconds per real one, and one for one while a guard is held.
     Constant(Rate),
     /// As the machine's own clock, date included.
     Real,

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Duration;
 
 use crate::coordinator::Watchful;
+use crate::governor;
 use crate::guards::{Guard, Guards};
 use crate::holding::{Holding, Whose};
 use crate::keeper::{Keeper, OwnLine};
@@ -38,7 +39,10 @@ pub(crate) struct Shared {
     pub(crate) began: (u64, u64),
     /// The rate asked for, which guards may hold down.
     wanted: Mutex<Rate>,
+    /// Another process holds a guard.
+    peers_busy: AtomicBool,
     driver: Once,
+    governor: Once,
     /// Why time does not jump, since which real moment, and how many jumps there had been.
     holding: Mutex<(Holding, u64, u64)>,
 }
@@ -91,7 +95,9 @@ impl Shared {
             watching: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             wanted: Mutex::new(wanted),
+            peers_busy: AtomicBool::new(false),
             driver: Once::new(),
+            governor: Once::new(),
             holding: Mutex::new((Holding::NotLookedYet, machine::monotonic(), 0)),
         })
     }
@@ -147,6 +153,24 @@ impl Shared {
         });
     }
 
+    /// Makes sure that somebody sees the guards of processes that may join from now on.
+    pub(crate) fn ensure_governor(self: &Arc<Self>) {
+        if self.mover == Mover::Rate {
+            let start = || governor::start(Arc::clone(self));
+            self.governor
+                .call_once(|| start().expect("a process that cannot start one more thread cannot go on"));
+        }
+    }
+
+    /// Notes whether another process holds a guard.
+    pub(crate) fn set_peers_busy(&self, busy: bool) {
+        if self.peers_busy.load(Ordering::Relaxed) != busy {
+            let held = self.guards.lock();
+            self.peers_busy.store(busy, Ordering::Relaxed);
+            self.apply_wanted(held.count());
+        }
+    }
+
     /// Wakes sleepers until the clock is closed.
     fn drive(&self) {
         let joined = self.mover == Mover::Owner;
@@ -192,10 +216,7 @@ impl Shared {
     /// Called under the lock of the guards.
     fn guards_changed(&self, held: usize, taken: u64) {
         self.timers.with_slot(|slot| slot.set_guards(held as u64, taken));
-        if let Some(own) = self.own().filter(|_| self.has_a_rate()) {
-            let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-            self.apply_rate(own, wanted, held);
-        }
+        self.apply_wanted(held);
     }
 
     fn has_a_rate(&self) -> bool {
@@ -204,16 +225,21 @@ impl Shared {
 
     /// Sets the rate that is wanted; false if this clock has none to set.
     pub(crate) fn set_rate(&self, rate: Rate) -> bool {
-        let Some(own) = self.own().filter(|_| self.has_a_rate()) else { return false };
-        let held = self.guards.lock();
-        *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
-        self.apply_rate(own, rate, held.count());
-        true
+        if self.has_a_rate() {
+            let held = self.guards.lock();
+            *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
+            self.apply_wanted(held.count());
+        }
+        self.has_a_rate()
     }
 
-    /// While something is in flight, a client's timeout must have its real length.
-    fn apply_rate(&self, own: &OwnLine, wanted: Rate, guards: usize) {
-        let rate = if guards > 0 { Rate::ONE } else { wanted };
+    /// Sets the rate that is wanted, or real time while something is in flight: a client's timeout must then have
+    /// its real length. Called under the lock of the guards.
+    fn apply_wanted(&self, guards: usize) {
+        let Some(own) = self.own().filter(|_| self.has_a_rate()) else { return };
+        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let busy = guards > 0 || self.peers_busy.load(Ordering::Relaxed);
+        let rate = if busy { Rate::ONE } else { wanted };
         if own.rate() != rate {
             own.set_rate(rate);
             self.timers.ring();

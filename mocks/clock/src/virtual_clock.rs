@@ -141,8 +141,8 @@ impl VirtualClock {
     /// Keeps time from jumping while the guard lives: something is in flight that no thread shows.
     ///
     /// A request whose answer is being prepared, a child that is not in the run, a wait in real time: whatever
-    /// can be unfinished while every thread sleeps. At a constant rate, time passes one for one meanwhile, if the
-    /// guard is held by the process that made the clock.
+    /// can be unfinished while every thread sleeps. At a constant rate, time passes one for one meanwhile, from the
+    /// next real millisecond on if another process than the clock's maker holds it.
     ///
     /// ```
     /// # use mock_clock::VirtualClock;
@@ -174,6 +174,7 @@ impl VirtualClock {
     /// A process that itself joined hands on nothing: its children inherit the variable.
     pub fn environment(&self) -> Option<(&'static str, PathBuf)> {
         let own = self.shared().own()?;
+        self.shared().ensure_governor();
         Some((PAGE_VARIABLE, own.page().place().to_owned()))
     }
 
@@ -184,6 +185,7 @@ impl VirtualClock {
     /// spawning and this, so that time cannot jump in between.
     pub fn track(&self, pid: u32) -> Result<(), ClockError> {
         let own = self.shared().own().ok_or(ClockError::TrackFromOutside(pid))?;
+        self.shared().ensure_governor();
         let enrolled = own.page().enrol(pid).map_err(ClockError::Start)?;
         if enrolled { Ok(()) } else { Err(ClockError::TableFull(pid)) }
     }

@@ -204,6 +204,7 @@ impl Coordinator {
     fn look(&mut self, shared: &Shared, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
         let activity = (no_guards(shared)?, shared.timers.ever_set());
         let mut table = own.page().table().map_err(|e| blind(&e))?;
+        shared.set_peers_busy(table.slots.iter().any(|slot| slot.guards > 0));
         if table.turned_away > 0 {
             return Err(Holding::TableFull { turned_away: table.turned_away });
         }

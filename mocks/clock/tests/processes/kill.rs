@@ -20,6 +20,26 @@ pub(crate) fn a_killed_peer_does_not_hang_the_clock() {
     assert!(!clock.status().to_string().contains("taking part"), "{}", clock.status());
 }
 
+/// A guard that a peer holds keeps a constant rate down, until the peer is gone.
+pub(crate) fn a_killed_peer_does_not_hold_the_rate_down() {
+    let clock = VirtualClock::start("60".parse().unwrap(), None).unwrap();
+    let mut peer = Peer::joining(&clock, "hold");
+    assert_eq!(peer.line(), "holding");
+    wait_for(&clock, "at a constant rate, rate 1.00");
+    peer.child.kill().unwrap();
+    wait_for(&clock, "at a constant rate, rate 60.00");
+}
+
+fn wait_for(clock: &VirtualClock, told: &str) {
+    for _ in 0..10_000 {
+        if clock.status().to_string().contains(told) {
+            return;
+        }
+        pause();
+    }
+    panic!("never {told}:\n{}", clock.status());
+}
+
 pub(crate) fn a_stopped_peer_does_not_hang_the_clock() {
     let clock = VirtualClock::idle_skip().unwrap();
     let mut peer = Peer::joining(&clock, "hold");
@@ -36,14 +56,7 @@ fn wait_until_held(clock: &VirtualClock, pid: u32) {
         let clock = clock.clone();
         move || clock.sleep(TEN_MINUTES).wait()
     });
-    let expected = format!("guards held by process {pid}: 1");
-    for _ in 0..10_000 {
-        if clock.status().holding().unwrap().contains(&expected) {
-            return;
-        }
-        pause();
-    }
-    panic!("never held:\n{}", clock.status());
+    wait_for(clock, &format!("not jumping: guards held by process {pid}: 1"));
 }
 
 pub(crate) fn hold_as_peer() {

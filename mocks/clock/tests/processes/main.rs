@@ -45,6 +45,10 @@ fn main() -> ExitCode {
             poll::a_slow_server_is_waited_for_at_a_constant_rate,
         ),
         test("kill::a_killed_peer_does_not_hang_the_clock", kill::a_killed_peer_does_not_hang_the_clock),
+        test(
+            "kill::a_killed_peer_does_not_hold_the_rate_down",
+            kill::a_killed_peer_does_not_hold_the_rate_down,
+        ),
         test("kill::a_stopped_peer_does_not_hang_the_clock", kill::a_stopped_peer_does_not_hang_the_clock),
         test("kill::a_killed_owner_does_not_hang_its_peers", kill::a_killed_owner_does_not_hang_its_peers),
         test(
