@@ -23,7 +23,7 @@
 //!
 //! Inside, from the bottom up: [`machine`] reads the machine, [`mod@line`] computes, [`page`] shares, [`keeper`] joins
 //! the two; [`timers`] and [`guards`] say what is waited for and who is busy; [`shared`] holds them together;
-//! [`coordinator`] jumps.
+//! [`coordinator`] jumps, and [`governor`] slows down where nothing jumps.
 
 mod clock;
 mod coordinator;

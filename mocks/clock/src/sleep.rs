@@ -1,4 +1,5 @@
-//! The futures: a wait, a wait that repeats, and a limit on another future. They need no particular runtime, and dropping one cancels it.
+//! The futures: a wait, a wait that repeats, and a limit on another future. They need no particular runtime, and
+//! dropping one cancels it.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
