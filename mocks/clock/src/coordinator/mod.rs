@@ -122,7 +122,9 @@ impl Coordinator {
     /// A coordinator; fails where the kernel does not let it see what it must.
     pub(crate) fn new(settings: IdleSkip) -> io::Result<Self> {
         let mut us = Process::new(std::process::id());
-        us.look(Care::Full, |_| false)?;
+        if us.look(Care::Full, |_| false)? == Look::Gone {
+            return Err(io::Error::other("no thread of ours has stat and schedstat in /proc"));
+        }
         let mut sockets = Sockets::open()?;
         sockets.look(&BTreeSet::new(), machine::monotonic())?;
         Ok(Self { settings, us, peers: BTreeMap::new(), sockets, before: None })
