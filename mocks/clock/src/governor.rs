@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::machine;
-use crate::page::slots::is_alive;
+use crate::page::slots::state;
 use crate::shared::Shared;
 
 /// How often it looks: at the highest rate a guard is seen after a tenth of a virtual second.
@@ -22,18 +22,16 @@ pub(crate) fn start(shared: Arc<Shared>) -> io::Result<()> {
         while !shared.closed.load(Ordering::Relaxed) {
             // A page that cannot be read is read again; until then the rate stays as it is.
             if let Ok(table) = own.page().table() {
-                let mut busy = false;
-                for slot in table.slots.iter().filter(|slot| slot.guards > 0) {
-                    if is_alive(slot.pid) {
-                        busy = true;
-                    } else {
-                        let _ = own.page().expel(slot.pid);
-                    }
-                }
-                shared.set_peers_busy(busy);
+                let mut holders = table.slots.iter().filter(|slot| slot.guards > 0);
+                shared.set_peers_busy(holders.any(|slot| runs(slot.pid)));
             }
             machine::pause(PACE);
         }
     };
     std::thread::Builder::new().name("clock-guards".into()).spawn(govern).map(drop)
+}
+
+/// Whether a process goes on with what it does: it is neither gone nor stopped.
+fn runs(pid: u32) -> bool {
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X' | 'T' | 't'))
 }

@@ -189,9 +189,13 @@ fn place(n: usize) -> u64 {
 
 /// Whether a process lives; one that has ended and waits to be reaped does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit_once(") ").and_then(|(_, after)| after.chars().next());
-    state.is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+}
+
+/// The letter by which the kernel tells what a process does, if there is such a process.
+pub(crate) fn state(pid: u32) -> Option<char> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ")?.1.chars().next()
 }
 
 /// The lock under which slots change hands: among the threads that share this open file, and among processes.
