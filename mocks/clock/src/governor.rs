@@ -1,13 +1,14 @@
-//! The governor: at a constant rate, looks for guards that other processes hold, of which nobody tells the owner.
+//! The governor: looks for guards that other processes hold, of which nobody tells the owner, and holds the rate down
+//! to real time meanwhile.
 //!
-//! It starts with the first process that could join, and holds the rate down while one of them is busy.
-//! Where time jumps, the coordinator does the same beside its own work.
+//! It starts when there is a rate to hold down and a process that could join.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use crate::coordinator::Watchful;
 use crate::machine;
 use crate::page::slots::state;
 use crate::shared::Shared;
@@ -19,6 +20,7 @@ const PACE: Duration = Duration::from_millis(1);
 pub(crate) fn start(shared: Arc<Shared>) -> io::Result<()> {
     let govern = move || {
         let own = shared.own().expect("only an owner governs");
+        let _watchful = Watchful::new();
         while !shared.closed.load(Ordering::Relaxed) {
             // A page that cannot be read is read again; until then the rate stays as it is.
             if let Ok(table) = own.page().table() {

@@ -153,9 +153,10 @@ impl Shared {
         });
     }
 
-    /// Makes sure that somebody sees the guards of processes that may join from now on.
+    /// Makes sure that somebody sees the guards of processes that may join, if they make a difference.
     pub(crate) fn ensure_governor(self: &Arc<Self>) {
-        if self.mover == Mover::Rate {
+        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.has_a_rate() && wanted != Rate::ONE {
             let start = || governor::start(Arc::clone(self));
             self.governor
                 .call_once(|| start().expect("a process that cannot start one more thread cannot go on"));
@@ -224,11 +225,13 @@ impl Shared {
     }
 
     /// Sets the rate that is wanted; false if this clock has none to set.
-    pub(crate) fn set_rate(&self, rate: Rate) -> bool {
+    pub(crate) fn set_rate(self: &Arc<Self>, rate: Rate) -> bool {
         if self.has_a_rate() {
             let held = self.guards.lock();
             *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
             self.apply_wanted(held.count());
+            drop(held);
+            self.ensure_governor();
         }
         self.has_a_rate()
     }

@@ -47,6 +47,10 @@ impl Sleep {
         let shared = self.clock.shared();
         let monotonic = shared.wall.monotonic(deadline);
         self.key = self.key.and_then(|key| shared.timers.postpone(key, monotonic));
+        if shared.mover == Mover::Hand {
+            // The new moment may be past, and the hand moves no more.
+            shared.fire(shared.read().0);
+        }
     }
 
     /// Blocks this thread until the moment has come.

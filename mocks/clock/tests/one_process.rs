@@ -165,6 +165,54 @@ fn a_reset_sleep_wakes_whoever_polled_it() {
     }
 }
 
+#[test]
+fn a_sleep_reset_to_the_past_wakes_at_once() {
+    let _alone = alone();
+    let (clock, hand) = VirtualClock::manual(Time::EPOCH);
+    hand.advance(10 * SECOND);
+    let woken = Arc::new(Woken::default());
+    let mut sleep = clock.sleep(SECOND);
+    let waker = Waker::from(Arc::clone(&woken));
+    assert!(std::pin::Pin::new(&mut sleep).poll(&mut Context::from_waker(&waker)).is_pending());
+    sleep.reset(Time::EPOCH + SECOND);
+    assert_eq!(woken.0.load(Ordering::Relaxed), 1);
+}
+
+/// Connections come and go in any run; what the kernel keeps of closed ones must not blind the clock.
+#[test]
+fn closed_connections_do_not_stop_the_jumping() {
+    let _alone = alone();
+    let connect = || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let one = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (one, listener.accept().unwrap().0)
+    };
+    let (half, _open) = connect();
+    drop(half);
+    let clock = idle_skip();
+    let both = connect();
+    clock.sleep(600 * SECOND).wait();
+    drop(both);
+    clock.sleep(600 * SECOND).wait();
+    assert!(clock.status().jumps() >= 20, "{}", clock.status());
+}
+
+/// It wakes every millisecond, and is nobody's work.
+#[test]
+fn the_governor_of_one_clock_does_not_hold_another() {
+    let _alone = alone();
+    let constant = VirtualClock::start(Mode::Constant(Rate::new(60.0).unwrap()), None).unwrap();
+    assert!(constant.environment().is_some());
+    let parked: Vec<_> = (0..100).map(|_| std::thread::spawn(std::thread::park)).collect();
+    let clock = idle_skip();
+    clock.sleep(600 * SECOND).wait();
+    assert!(clock.status().jumps() >= 10, "{}", clock.status());
+    for thread in parked {
+        thread.thread().unpark();
+        thread.join().unwrap();
+    }
+}
+
 #[derive(Default)]
 struct Woken(AtomicU32);
 

@@ -119,7 +119,7 @@ impl Diag {
                 match message.kind {
                     DONE => return Ok(sockets),
                     ERROR => return Err(message.error()?),
-                    _ => sockets.push(read_socket(message.body)?),
+                    _ => sockets.extend(read_socket(message.body)?),
                 }
             }
         }
@@ -139,7 +139,7 @@ impl Diag {
             match answer.kind {
                 ERROR if answer.error()?.kind() == io::ErrorKind::NotFound => {}
                 ERROR => return Err(answer.error()?),
-                _ => sockets.push(read_socket(answer.body)?),
+                _ => sockets.extend(read_socket(answer.body)?),
             }
         }
         // Where the connection is gone, the kernel answers with the listener on that port.
@@ -231,14 +231,15 @@ fn messages(mut bytes: &[u8]) -> io::Result<Vec<Message<'_>>> {
     Ok(messages)
 }
 
-fn read_socket(message: &[u8]) -> io::Result<TcpSocket> {
+/// Reads one socket; `None` for what is left of one that was closed, which has no queues.
+fn read_socket(message: &[u8]) -> io::Result<Option<TcpSocket>> {
     let [family, state, _timer, retransmissions] = slice(message, 0)?;
     let port = |at| slice(message, at).map(u16::from_be_bytes);
-    let info = attribute(message.get(MESSAGE..).ok_or_else(cut)?, INFO)?.unwrap_or_default();
+    let Some(info) = attribute(message.get(MESSAGE..).ok_or_else(cut)?, INFO)? else { return Ok(None) };
     if info.len() < NOT_SENT + 4 {
         return Err(io::Error::other("this kernel tells too little of TCP sockets"));
     }
-    Ok(TcpSocket {
+    Ok(Some(TcpSocket {
         local: SocketAddr::new(address(family, message, 8)?, port(4)?),
         remote: SocketAddr::new(address(family, message, 24)?, port(6)?),
         unread: u32_at(message, 56)?,
@@ -249,7 +250,7 @@ fn read_socket(message: &[u8]) -> io::Result<TcpSocket> {
         acknowledged: slice(info, ACKNOWLEDGED).map(u64::from_ne_bytes)?,
         retrying: retransmissions > 0 || state == SYN_SENT,
         state,
-    })
+    }))
 }
 
 fn address(family: u8, message: &[u8], at: usize) -> io::Result<IpAddr> {
@@ -340,6 +341,26 @@ pub(super) mod tests {
     pub(in crate::coordinator) fn alone() -> MutexGuard<'static, ()> {
         static TURN: Mutex<()> = Mutex::new(());
         TURN.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closing in order leaves sockets that are hardly any: one end only, then both.
+    #[test]
+    fn what_is_left_of_a_closed_connection_is_passed_over() {
+        let _alone = alone();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let (accepted, _) = listener.accept().unwrap();
+        let ends = [stream.local_addr().unwrap(), accepted.local_addr().unwrap()];
+        let mut diag = Diag::open().unwrap();
+        let mut known = diag.all().unwrap();
+        known.retain(|socket| ends.contains(&socket.local) && ends.contains(&socket.remote));
+        assert_eq!(known.len(), 2);
+        for end in [stream, accepted] {
+            drop(end);
+            soon(|| diag.again(&known).unwrap().len() < 2);
+            diag.all().unwrap();
+        }
+        soon(|| diag.again(&known).unwrap().is_empty());
     }
 
     fn soon(mut come: impl FnMut() -> bool) {

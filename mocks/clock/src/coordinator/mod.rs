@@ -10,9 +10,9 @@
 //! Two looks establish that moment: all asleep at the first, then the kernel's queues, then all asleep at the
 //! second, with nothing changed in between. The jump itself is made while nobody here can take a guard or set a
 //! timer; a guard of another process that is taken in that very moment, for something that came from outside the
-//! run, can be jumped over. Two kinds of threads are left out because they look at the clock all
-//! the time: coordinators, and the timer threads of other processes. The latter are covered by their slot: it
-//! shows a deadline in the past until everybody due has been woken.
+//! run, can be jumped over. Threads that look at the clock all the
+//! time are left out: coordinators, governors, and the timer threads of processes that joined. The last are covered
+//! by their slot: it shows a deadline in the past until everybody due has been woken.
 //!
 //! It pays for itself: between pairs of looks it rests so long that it costs no more than the share of a processor
 //! it was given.
@@ -122,8 +122,8 @@ impl Coordinator {
     /// A coordinator; fails where the kernel does not let it see what it must.
     pub(crate) fn new(settings: IdleSkip) -> io::Result<Self> {
         let mut us = Process::new(std::process::id());
-        if us.look(Care::Full, |_| false)? == Look::Gone {
-            return Err(io::Error::other("no thread of ours has stat and schedstat in /proc"));
+        if us.look(Care::Full, |_| false)? == Look::Gone || !us.is_counted() {
+            return Err(io::Error::other("the kernel counts nothing in /proc/self/task/…/schedstat"));
         }
         let mut sockets = Sockets::open()?;
         sockets.look(&BTreeSet::new(), machine::monotonic())?;
@@ -134,7 +134,7 @@ impl Coordinator {
     pub(crate) fn run(mut self, shared: &Shared, own: &OwnLine) {
         let _watchful = Watchful::new();
         let _mourner = Mourner { shared };
-        let (mut pace, mut owed) = (PACE, Duration::ZERO);
+        let (mut pace, mut owed, mut at_once) = (PACE, Duration::ZERO, false);
         let mut spent = machine::thread_cpu();
         while !shared.closed.load(Ordering::Relaxed) {
             pace = match self.step(shared, own) {
@@ -149,7 +149,8 @@ impl Coordinator {
             spent += nanos(cost);
             shared.watching.store(spent, Ordering::Relaxed);
             owed += cost * (100 - self.settings.watch_percent) / self.settings.watch_percent;
-            let at_once = self.before.is_some() && owed < OWED_MAX;
+            // However dear looks are, now and then one must follow at once, or nobody is ever seen asleep twice.
+            at_once = self.before.is_some() && (owed < OWED_MAX || !at_once);
             let rest = if at_once { PACE } else { pace.max(owed) };
             owed = owed.saturating_sub(rest);
             shared.lag.note_starved(machine::pause(rest));
@@ -206,7 +207,6 @@ impl Coordinator {
     fn look(&mut self, shared: &Shared, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
         let activity = (no_guards(shared)?, shared.timers.ever_set());
         let mut table = own.page().table().map_err(|e| blind(&e))?;
-        shared.set_peers_busy(table.slots.iter().any(|slot| slot.guards > 0));
         if table.turned_away > 0 {
             return Err(Holding::TableFull { turned_away: table.turned_away });
         }

@@ -131,8 +131,14 @@ impl Sockets {
     /// Brings the list of our sockets up to date.
     fn list(&mut self, pids: &BTreeSet<u32>, opened: u64) -> io::Result<()> {
         if self.listed_at == Some(opened) && self.listed_for == *pids {
+            let unaccepted =
+                |sockets: &[TcpSocket]| sockets.iter().filter(|socket| socket.inode == 0).count();
+            let before = unaccepted(&self.ours);
             self.ours = self.diag.again(&self.ours)?;
-            return Ok(());
+            // One that was accepted, or is gone: if it was accepted, the list must tell by whom.
+            if unaccepted(&self.ours) == before {
+                return Ok(());
+            }
         }
         self.ours = self.diag.all()?;
         let inodes = inodes(pids)?;
@@ -293,6 +299,22 @@ mod tests {
         let mut sockets = Sockets::open().unwrap();
         let found = sockets.look(&BTreeSet::new(), 0).unwrap();
         assert!(!matches!(found, Some(OnItsWay::Bytes(_))), "{found:?}");
+    }
+
+    #[test]
+    fn nor_are_those_that_others_accept() {
+        let _alone = alone();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut sockets = Sockets::open().unwrap();
+        let mut look = || match sockets.look(&BTreeSet::new(), 0).unwrap() {
+            Some(OnItsWay::Bytes(socket)) => panic!("{socket}"),
+            Some(OnItsWay::Packets(_)) | None => {}
+        };
+        look();
+        let _accepted = listener.accept().unwrap();
+        one.write_all(b"hello").unwrap();
+        look();
     }
 
     #[test]

@@ -85,6 +85,11 @@ impl Process {
         Self { pid, threads: Vec::new(), stale: true }
     }
 
+    /// Whether the kernel counts what threads run: some have the file, and count nothing.
+    pub(crate) fn is_counted(&self) -> bool {
+        self.threads.iter().any(|thread| thread.ran.times > 0)
+    }
+
     /// Looks at every thread but those to be skipped.
     pub(crate) fn look(&mut self, care: Care, skip: impl Fn(u32) -> bool) -> io::Result<Look> {
         let mut stale = self.stale;
