@@ -1,21 +1,25 @@
 //! Whether a process sleeps: every thread asleep, and none has run since the last look.
 //!
-//! One look at many threads is no snapshot: the first can wake while the last is read. Two looks are one. If
-//! every thread was asleep at both, and its scheduling counters are the same, it slept all the time between,
-//! because a thread that is woken must run before it sleeps again. So there was a moment, between the end of
-//! the first look and the start of the second, at which all of them slept. A thread that is runnable and waits
-//! for a processor counts nothing, but shows its state, so a starved machine does not fool the two looks.
-//! New threads need no second listing: whoever started one has run.
+//! One look at many threads is no snapshot: the first can wake while the last is read. Two looks are one. If a
+//! thread is off its processor at the second look, and its scheduling counters are what they were at the first, it
+//! slept all the time between: whoever is woken must run before it sleeps again, and running counts. So there was a
+//! moment, between the end of the first look and the start of the second, at which all of them slept. A thread that
+//! is runnable and waits for a processor counts nothing, but shows its state, so a starved machine does not fool the
+//! two looks. New threads need no second listing: whoever started one has run.
 //!
-//! One thing can fool a look: a thread about to wait is shown as asleep some hundred nanoseconds before it leaves
-//! its processor, or finds that it need not wait and runs on, and its counters stand still until it does leave or
-//! the next tick comes. So whoever had run at the first look is read once more at the end of the second.
+//! The state alone is not enough: a thread about to wait is shown as asleep some hundred nanoseconds before it leaves
+//! its processor, or finds that it need not wait and runs on, and its counters stand still until then. But only of a
+//! thread that has left does the kernel tell in which function it waits (`wchan`). One of which it does not tell is
+//! doubted for some looks, and believed then if it still has not run; so a kernel that never tells costs some looks.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+
+/// So often a thread that seems asleep, but may be on its processor, is not believed.
+const DOUBTS: u32 = 3;
 
 /// One process, with open files for each of its threads.
 #[derive(Debug)]
@@ -31,9 +35,13 @@ struct Thread {
     tid: u32,
     stat: File,
     schedstat: File,
+    /// Not every kernel has it.
+    wchan: Option<File>,
     ran: Ran,
     /// What the last look found: that it had run since the one before, or was awake.
     had_run: bool,
+    /// How many full looks in a row have found it asleep, but perhaps on its processor.
+    doubts: u32,
 }
 
 /// How much one look reads.
@@ -41,7 +49,7 @@ struct Thread {
 pub(crate) enum Care {
     /// The counters, and the states of those who have run or were awake: cheaper, and enough for a first look.
     Glance,
-    /// Every state, then the counters: what a second look needs.
+    /// Every state, whether it is off its processor, and the counters: what a second look needs.
     Full,
 }
 
@@ -99,9 +107,7 @@ impl Process {
         let (mut seen, mut stopped, mut dead, mut stirred) = (0, 0, 0, None);
         let (pid, listed) = (self.pid, self.threads.len());
         let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
-        let mut suspects = Vec::new();
-        for (n, thread) in self.threads.iter_mut().enumerate().filter(|(_, thread)| !skip(thread.tid)) {
-            let had_run = thread.had_run;
+        for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
             let Some(found) = thread.look(care)? else {
                 self.stale = true;
                 continue;
@@ -117,16 +123,6 @@ impl Process {
             }
             if found.ran {
                 stirred = stirred.or_else(|| Some(name(thread.tid, &stat)));
-            } else if had_run {
-                suspects.push(n);
-            }
-        }
-        for n in suspects {
-            let thread = &mut self.threads[n];
-            match thread.look(Care::Full)? {
-                Some(Found { ran: false, stat: Some(stat) }) if !stat.is_awake() => {}
-                Some(Found { stat: Some(stat), .. }) => return Ok(Look::Awake(name(thread.tid, &stat))),
-                _ => self.stale = true,
             }
         }
         stale |= self.stale;
@@ -162,16 +158,21 @@ impl Thread {
     fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
-        Ok(Some(Self { tid, stat, schedstat, ran: Ran::default(), had_run: true }))
+        let (wchan, ran) = (open("wchan")?, Ran::default());
+        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0 }))
     }
 
     /// `None` if the thread has ended.
     fn look(&mut self, care: Care) -> io::Result<Option<Found>> {
-        // The state comes first: one who sleeps, and has not run when the counters are read after that, slept on.
-        let mut stat = None;
+        // The counters come last: one who is off its processor, and is then seen not to have run, slept on.
+        let (mut stat, mut on_processor) = (None, false);
         if care == Care::Full || self.had_run {
             let Some(text) = read(&self.stat)? else { return Ok(None) };
             stat = Some(Stat::parse(&text)?);
+        }
+        if care == Care::Full {
+            let function = self.wchan.as_ref().map(read).transpose()?.flatten();
+            on_processor = function.is_none_or(|function| function == "0");
         }
         let Some(text) = read(&self.schedstat)? else { return Ok(None) };
         let counted = Ran::parse(&text)?;
@@ -181,13 +182,16 @@ impl Thread {
             let Some(text) = read(&self.stat)? else { return Ok(None) };
             stat = Some(Stat::parse(&text)?);
         }
+        let doubtful = on_processor && self.doubts < DOUBTS;
+        self.doubts = if on_processor && !ran { self.doubts.saturating_add(1) } else { 0 };
         self.had_run = ran || stat.as_ref().is_some_and(Stat::is_awake);
-        Ok(Some(Found { ran, stat }))
+        Ok(Some(Found { ran: ran || doubtful, stat }))
     }
 }
 
 /// What a look at one thread has found.
 struct Found {
+    /// It has run since the last look, or may be running on.
     ran: bool,
     stat: Option<Stat>,
 }
