@@ -28,6 +28,11 @@ pub(crate) fn thread_cpu() -> u64 {
     nanoseconds(clock_gettime(ClockId::ThreadCPUTime))
 }
 
+/// What the kernel calls this thread.
+pub(crate) fn thread_id() -> u32 {
+    rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()
+}
+
 /// Sleeps in real time and says how much longer it took than asked: what the machine owed us.
 pub(crate) fn pause(duration: Duration) -> Duration {
     let before = monotonic();

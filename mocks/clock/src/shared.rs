@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Duration;
 
 use crate::coordinator::Watchful;
@@ -155,8 +155,7 @@ impl Shared {
 
     /// Makes sure that somebody sees the guards of processes that may join, if they make a difference.
     pub(crate) fn ensure_governor(self: &Arc<Self>) {
-        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.has_a_rate() && wanted != Rate::ONE {
+        if self.has_a_rate() && *self.wanted() != Rate::ONE {
             let start = || governor::start(Arc::clone(self));
             self.governor
                 .call_once(|| start().expect("a process that cannot start one more thread cannot go on"));
@@ -220,6 +219,10 @@ impl Shared {
         self.apply_wanted(held);
     }
 
+    fn wanted(&self) -> MutexGuard<'_, Rate> {
+        self.wanted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn has_a_rate(&self) -> bool {
         matches!(self.mover, Mover::Coordinator | Mover::Rate)
     }
@@ -228,7 +231,7 @@ impl Shared {
     pub(crate) fn set_rate(self: &Arc<Self>, rate: Rate) -> bool {
         if self.has_a_rate() {
             let held = self.guards.lock();
-            *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = rate;
+            *self.wanted() = rate;
             self.apply_wanted(held.count());
             drop(held);
             self.ensure_governor();
@@ -240,7 +243,7 @@ impl Shared {
     /// its real length. Called under the lock of the guards.
     fn apply_wanted(&self, guards: usize) {
         let Some(own) = self.own().filter(|_| self.has_a_rate()) else { return };
-        let wanted = *self.wanted.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = *self.wanted();
         let busy = guards > 0 || self.peers_busy.load(Ordering::Relaxed);
         let rate = if busy { Rate::ONE } else { wanted };
         if own.rate() != rate {

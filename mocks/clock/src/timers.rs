@@ -38,8 +38,7 @@ pub(crate) struct Timers {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: BTreeMap<Key, Entry>,
-    next_number: u64,
-    /// How many timers were ever set.
+    /// How many timers were ever set, or set anew: the number of the next one.
     set: u64,
     /// Something has changed that the driver must look at.
     rung: bool,
@@ -73,15 +72,17 @@ impl Timers {
 
     /// Sets a timer.
     pub(crate) fn set(&self, deadline: u64, waker: Waker, set_at: &'static Location<'static>) -> Key {
-        let mut queue = self.lock();
-        let key = (deadline, queue.next_number);
-        queue.next_number += 1;
+        self.insert(&mut self.lock(), deadline, Entry { waker, set_at })
+    }
+
+    fn insert(&self, queue: &mut Queue, deadline: u64, entry: Entry) -> Key {
+        let key = (deadline, queue.set);
         queue.set += 1;
         let first = deadline != NEVER && queue.first().is_none_or(|first| deadline < first);
-        queue.waiting.insert(key, Entry { waker, set_at });
+        queue.waiting.insert(key, entry);
+        queue.publish();
         if first {
             queue.rung = true;
-            queue.publish();
             self.bell.notify_one();
         }
         key
@@ -108,13 +109,7 @@ impl Timers {
     pub(crate) fn postpone(&self, key: Key, deadline: u64) -> Option<Key> {
         let mut queue = self.lock();
         let entry = queue.waiting.remove(&key)?;
-        let key = (deadline, key.1);
-        queue.waiting.insert(key, entry);
-        queue.set += 1;
-        queue.rung = true;
-        queue.publish();
-        self.bell.notify_one();
-        Some(key)
+        Some(self.insert(&mut queue, deadline, entry))
     }
 
     /// Does something that no timer may be set during, unless one was set after `count` ever were.

@@ -61,7 +61,7 @@ pub(crate) struct Watchful {
 
 impl Watchful {
     pub(crate) fn new() -> Self {
-        let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        let tid = machine::thread_id();
         watchful().insert(tid);
         Self { tid }
     }
@@ -210,7 +210,7 @@ impl Coordinator {
         if table.turned_away > 0 {
             return Err(Holding::TableFull { turned_away: table.turned_away });
         }
-        if shared.timers.next().is_none() && table.slots.iter().all(|slot| slot.deadline.is_none()) {
+        if shared.earliest(&table).is_none() {
             return Err(Holding::NothingAwaited);
         }
         let stirred = self.look_at_us(care)?;

@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn this_thread_is_awake_and_others_are_asleep() {
         let (tell, told) = mpsc::channel::<()>();
-        let me = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+        let me = crate::machine::thread_id();
         let other = std::thread::spawn(move || told.recv());
         let mut process = Process::new(std::process::id());
         for care in [Care::Glance, Care::Full] {
@@ -319,7 +319,7 @@ mod tests {
         static DONE: AtomicBool = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
         let runner = std::thread::spawn(move || {
-            tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+            tell.send(crate::machine::thread_id()).unwrap();
             let mut drawn = 12_345_u64;
             while !DONE.load(Ordering::Relaxed) {
                 drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -337,7 +337,7 @@ mod tests {
             for _ in 0..=SLOTS {
                 let (tell, living) = (tell.clone(), &living);
                 scope.spawn(move || {
-                    tell.send(rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs()).unwrap();
+                    tell.send(machine::thread_id()).unwrap();
                     living.wait();
                 });
             }
