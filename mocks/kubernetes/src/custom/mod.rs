@@ -1,0 +1,1 @@
+//! Custom resources: definitions, structural schemas, defaulting, pruning, validation, CEL.

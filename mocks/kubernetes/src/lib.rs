@@ -1,0 +1,16 @@
+//! A Kubernetes control plane in one process: API server, scheduler and controller manager.
+//!
+//! What a real control plane holds and nothing else: kubelets, clouds and Cluster API come through the wire.
+
+mod admit;
+mod control;
+mod custom;
+mod patch;
+mod present;
+mod protobuf;
+mod quantity;
+mod registry;
+mod schedule;
+mod schema;
+mod selector;
+mod status;

@@ -1,0 +1,1 @@
+//! What a client asked to see: tables, metadata only.

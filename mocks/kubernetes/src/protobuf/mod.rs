@@ -1,0 +1,1 @@
+//! Protobuf to JSON and back, by the table of [`crate::schema`].

@@ -1,0 +1,1 @@
+//! Which resources there are, and how clients find out: discovery and OpenAPI.

@@ -1,0 +1,1 @@
+//! The scheduler: queue, filters, scores, binding, pre-emption.

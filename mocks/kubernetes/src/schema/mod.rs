@@ -1,0 +1,1 @@
+//! The fields of every built-in kind, from one generated table.

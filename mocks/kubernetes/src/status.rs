@@ -1,0 +1,331 @@
+//! What went wrong, as a real API server says it: the one place where a `Status` is made.
+//!
+//! Constructors are named for the case. Every error a client sees passes here, whether it comes from the wire, from
+//! admission or from the store.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// An answer that is not an object: code, reason, sentence, details.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Status {
+    pub(crate) code: u16,
+    pub(crate) reason: &'static str,
+    pub(crate) message: String,
+    pub(crate) details: Details,
+}
+
+/// Whom it concerns, and why in pieces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Details {
+    pub(crate) name: String,
+    pub(crate) group: String,
+    pub(crate) kind: String,
+    pub(crate) uid: String,
+    pub(crate) causes: Vec<Cause>,
+    pub(crate) retry_after_seconds: u32,
+}
+
+/// One cause: in validation, one field that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cause {
+    /// `FieldValueInvalid`, `FieldManagerConflict`, …
+    pub(crate) reason: String,
+    pub(crate) message: String,
+    /// The path of the field, `spec.containers[0].name`; may be empty.
+    pub(crate) field: String,
+}
+
+/// A resource by its plural name, as errors call it: `nodes`, `deployments.apps`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Name<'a> {
+    pub(crate) group: &'a str,
+    pub(crate) resource: &'a str,
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.resource)?;
+        if self.group.is_empty() { Ok(()) } else { write!(f, ".{}", self.group) }
+    }
+}
+
+/// A wrong field of an object, in upstream's words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) cause: Cause,
+}
+
+impl Wrong {
+    fn new(reason: &str, field: impl Into<String>, message: String) -> Self {
+        Self { cause: Cause { reason: reason.to_owned(), message, field: field.into() } }
+    }
+
+    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
+        let tail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueRequired", field, format!("Required value{tail}"))
+    }
+
+    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
+    }
+
+    /// A value of the wrong JSON type.
+    pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
+        Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
+    }
+
+    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
+    }
+
+    pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
+    }
+
+    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
+        Self::new("FieldValueNotFound", field, format!("Not found: {}", shown(value)))
+    }
+
+    pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
+        let detail = format!("Too long: may not be more than {limit} bytes");
+        Self::new("FieldValueTooLong", field, detail)
+    }
+
+    pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
+        let detail = format!("Too many: {actual}: must have at most {limit} items");
+        Self::new("FieldValueTooMany", field, detail)
+    }
+
+    pub(crate) fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
+        let list = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported value: {}: supported values: {list}", shown(value));
+        Self::new("FieldValueNotSupported", field, message)
+    }
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.cause.field.is_empty() {
+            return f.write_str(&self.cause.message);
+        }
+        write!(f, "{}: {}", self.cause.field, self.cause.message)
+    }
+}
+
+/// A value as upstream prints it inside an error.
+fn shown(value: &Value) -> String {
+    value.to_string()
+}
+
+impl Status {
+    fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        Self { code, reason, message: message.into(), details: Details::default() }
+    }
+
+    fn about(mut self, name: Name<'_>, object: &str) -> Self {
+        object.clone_into(&mut self.details.name);
+        name.group.clone_into(&mut self.details.group);
+        name.resource.clone_into(&mut self.details.kind);
+        self
+    }
+
+    pub(crate) fn bad_request(message: impl Into<String>) -> Self {
+        Self::new(400, "BadRequest", message)
+    }
+
+    pub(crate) fn unauthorized() -> Self {
+        Self::new(401, "Unauthorized", "Unauthorized")
+    }
+
+    pub(crate) fn forbidden(name: Name<'_>, object: &str, why: &str) -> Self {
+        let message = if object.is_empty() {
+            format!("{name} is forbidden: {why}")
+        } else {
+            format!("{name} \"{object}\" is forbidden: {why}")
+        };
+        Self::new(403, "Forbidden", message).about(name, object)
+    }
+
+    pub(crate) fn not_found(name: Name<'_>, object: &str) -> Self {
+        Self::new(404, "NotFound", format!("{name} \"{object}\" not found")).about(name, object)
+    }
+
+    /// A path that leads nowhere.
+    pub(crate) fn no_such_path() -> Self {
+        Self::new(404, "NotFound", "the server could not find the requested resource")
+    }
+
+    pub(crate) fn method_not_allowed(name: Name<'_>, verb: &str) -> Self {
+        let message = format!("{verb} is not supported on resources of kind \"{name}\"");
+        Self::new(405, "MethodNotAllowed", message).about(name, "")
+    }
+
+    pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
+        let message = format!("only the following media types are accepted: {}", supported.join(", "));
+        Self::new(406, "NotAcceptable", message)
+    }
+
+    pub(crate) fn already_exists(name: Name<'_>, object: &str) -> Self {
+        Self::new(409, "AlreadyExists", format!("{name} \"{object}\" already exists")).about(name, object)
+    }
+
+    pub(crate) fn conflict(name: Name<'_>, object: &str, why: &str) -> Self {
+        let message = format!("Operation cannot be fulfilled on {name} \"{object}\": {why}");
+        Self::new(409, "Conflict", message).about(name, object)
+    }
+
+    /// Somebody else wrote first.
+    pub(crate) fn modified(name: Name<'_>, object: &str) -> Self {
+        let why =
+            "the object has been modified; please apply your changes to the latest version and try again";
+        Self::conflict(name, object, why)
+    }
+
+    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict`.
+    pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
+        let count = causes.len();
+        let plural = if count == 1 { "conflict" } else { "conflicts" };
+        let list: Vec<String> =
+            causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
+        let mut status =
+            Self::new(409, "Conflict", format!("Apply failed with {count} {plural}: {}", list.join("\n")));
+        status.details.causes = causes;
+        status
+    }
+
+    /// The revision asked for is no longer kept.
+    pub(crate) fn expired(message: impl Into<String>) -> Self {
+        Self::new(410, "Expired", message)
+    }
+
+    pub(crate) fn too_large(limit: usize) -> Self {
+        Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
+    }
+
+    pub(crate) fn unsupported_media_type(got: &str, supported: &[&str]) -> Self {
+        let message = format!(
+            "the body of the request was in an unknown format - accepted media types include: {}",
+            supported.join(", ")
+        );
+        let message = if got.is_empty() { message } else { format!("{message}, not {got}") };
+        Self::new(415, "UnsupportedMediaType", message)
+    }
+
+    /// Fields are wrong. `kind` is the kind, not the resource.
+    pub(crate) fn invalid(group: &str, kind: &str, object: &str, wrong: Vec<Wrong>) -> Self {
+        let name = Name { group, resource: kind };
+        let list = match &wrong[..] {
+            [] => String::new(),
+            [one] => format!(": {one}"),
+            many => {
+                let texts: Vec<String> = many.iter().map(ToString::to_string).collect();
+                format!(": [{}]", texts.join(", "))
+            }
+        };
+        let mut status =
+            Self::new(422, "Invalid", format!("{name} \"{object}\" is invalid{list}")).about(name, object);
+        status.details.causes = wrong.into_iter().map(|wrong| wrong.cause).collect();
+        status
+    }
+
+    pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u32) -> Self {
+        let mut status = Self::new(429, "TooManyRequests", message);
+        status.details.retry_after_seconds = retry_after_seconds;
+        status
+    }
+
+    pub(crate) fn internal(message: impl fmt::Display) -> Self {
+        Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
+    }
+
+    /// A real server would answer; this one does not simulate it.
+    pub(crate) fn not_simulated(what: &str) -> Self {
+        let message = format!("{what} is not simulated by this control plane");
+        Self::new(501, "NotImplemented", message)
+    }
+
+    /// The client has seen the future.
+    pub(crate) fn resource_version_too_large(asked: u64, current: u64) -> Self {
+        let message = format!("Timeout: Too large resource version: {asked}, current: {current}");
+        let mut status = Self::new(504, "Timeout", message);
+        status.details.retry_after_seconds = 1;
+        status.details.causes.push(Cause {
+            reason: "ResourceVersionTooLarge".to_owned(),
+            message: "Too large resource version".to_owned(),
+            field: String::new(),
+        });
+        status
+    }
+
+    /// Adds the uid of the object it concerns.
+    pub(crate) fn with_uid(mut self, uid: &str) -> Self {
+        uid.clone_into(&mut self.details.uid);
+        self
+    }
+
+    /// Adds one cause.
+    pub(crate) fn because(mut self, reason: &str, message: impl Into<String>) -> Self {
+        let cause = Cause { reason: reason.to_owned(), message: message.into(), field: String::new() };
+        self.details.causes.push(cause);
+        self
+    }
+
+    /// The object on the wire.
+    pub(crate) fn to_value(&self) -> Value {
+        let mut body = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+            "code": self.code,
+        });
+        let details = self.details.to_value();
+        if details.as_object().is_some_and(|details| !details.is_empty()) {
+            body["details"] = details;
+        }
+        body
+    }
+}
+
+impl Details {
+    fn to_value(&self) -> Value {
+        let mut details = serde_json::Map::new();
+        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)];
+        for (key, text) in texts {
+            if !text.is_empty() {
+                details.insert(key.to_owned(), Value::from(text.as_str()));
+            }
+        }
+        if !self.causes.is_empty() {
+            details.insert("causes".to_owned(), self.causes.iter().map(Cause::to_value).collect());
+        }
+        if self.retry_after_seconds > 0 {
+            details.insert("retryAfterSeconds".to_owned(), Value::from(self.retry_after_seconds));
+        }
+        Value::Object(details)
+    }
+}
+
+impl Cause {
+    fn to_value(&self) -> Value {
+        let mut cause = serde_json::Map::new();
+        for (key, text) in [("reason", &self.reason), ("message", &self.message), ("field", &self.field)] {
+            if !text.is_empty() {
+                cause.insert(key.to_owned(), Value::from(text.as_str()));
+            }
+        }
+        Value::Object(cause)
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Status {}
