@@ -40,7 +40,6 @@ impl Api {
         loop {
             let old = self.get(target).ok_or_else(|| target.not_found())?;
             check(target, &old, delete)?;
-            crate::admit::delete(resource, target.name)?;
             let before = view(resource, &old);
             let after = self.mark(resource, &before, delete);
             let gone = is_gone(&after);

@@ -12,6 +12,8 @@ mod finish;
 mod options;
 mod prepare;
 mod read;
+#[cfg(test)]
+mod tests;
 mod typed;
 
 use std::sync::{Arc, PoisonError, RwLock};
