@@ -3,6 +3,8 @@
 //! A registry is never changed. Who adds a definition makes the next registry and hands it out; requests that began
 //! before keep the one they have. Discovery and `OpenAPI` are views of it.
 
+mod discovery;
+mod fields;
 mod priority;
 mod resource;
 mod table;
@@ -11,6 +13,8 @@ use std::sync::Arc;
 
 use crate::custom::{Definition, Version};
 
+pub(crate) use discovery::{AGGREGATED_TYPE, entity_tag};
+pub(crate) use fields::{check_field, field_of, fields};
 pub(crate) use resource::{Resource, Subresource, api_version};
 
 /// All that is served at one moment. Cloning copies one pointer per group.
