@@ -135,11 +135,6 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
-    /// An error that upstream sends as a bare sentence.
-    pub(crate) fn plain(code: u16, message: &str) -> Self {
-        Self::new(code, "", message)
-    }
-
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }

@@ -57,7 +57,7 @@ impl Api {
         same_namespace(metadata, namespace)?;
         if metadata.get("resourceVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty())
         {
-            return Err(Status::plain(500, "resourceVersion should not be set on objects to be created"));
+            return Err(Status::plain("resourceVersion should not be set on objects to be created"));
         }
         let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("name").is_empty() {

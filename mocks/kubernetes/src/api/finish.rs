@@ -53,7 +53,7 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
     }
     let draft = Draft::new(&value, Box::default(), made_by);
     if draft.size() > SIZE_MAX {
-        return Err(Status::plain(500, "etcdserver: request is too large"));
+        return Err(Status::plain("etcdserver: request is too large"));
     }
     Ok(draft)
 }
