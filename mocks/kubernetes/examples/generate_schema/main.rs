@@ -22,7 +22,7 @@ use std::path::PathBuf;
 const VERSION: &str = "v0.35.0";
 
 /// Packages of the API with their group; the version is the last element of the path. `-` is no group.
-const PACKAGES: [(&str, &str); 42] = [
+const PACKAGES: [(&str, &str); 41] = [
     ("k8s.io/api/core/v1", ""),
     ("k8s.io/apimachinery/pkg/apis/meta/v1", "-"),
     ("k8s.io/apimachinery/pkg/api/resource", "-"),
@@ -46,7 +46,6 @@ const PACKAGES: [(&str, &str); 42] = [
     ("k8s.io/api/coordination/v1beta1", "coordination.k8s.io"),
     ("k8s.io/api/discovery/v1", "discovery.k8s.io"),
     ("k8s.io/api/events/v1", "events.k8s.io"),
-    ("k8s.io/api/extensions/v1beta1", "extensions"),
     ("k8s.io/api/flowcontrol/v1", "flowcontrol.apiserver.k8s.io"),
     ("k8s.io/api/networking/v1", "networking.k8s.io"),
     ("k8s.io/api/networking/v1beta1", "networking.k8s.io"),

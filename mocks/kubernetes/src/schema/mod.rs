@@ -19,7 +19,7 @@ pub(crate) use conform::{conform, refusal, strict_error, strict_warnings};
 pub(crate) use reader::{Document, read};
 pub(crate) use scalars::quantity;
 pub(crate) use table::{Field, List, Merge, Shape};
-pub(crate) use zero::{zero, zero_object};
+pub(crate) use zero::{complete, is_empty, zero, zero_object, zero_of};
 
 /// All messages.
 pub(crate) fn schema() -> &'static Schema {

@@ -10,7 +10,7 @@ pub(crate) fn zero(field: &Field) -> Value {
 }
 
 /// The zero value of one thing of this shape.
-pub(super) fn zero_of(shape: Shape) -> Value {
+pub(crate) fn zero_of(shape: Shape) -> Value {
     match shape {
         Shape::Bool | Shape::SchemaOrBool(_) => Value::Bool(false),
         Shape::Int32 | Shape::Int64 | Shape::Double | Shape::IntOrString => Value::from(0),
@@ -35,7 +35,7 @@ pub(crate) fn zero_object(message: &Message) -> Map<String, Value> {
 }
 
 /// Adds the fields that are written even when they are empty.
-pub(super) fn complete(message: &Message, object: &mut Map<String, Value>) {
+pub(crate) fn complete(message: &Message, object: &mut Map<String, Value>) {
     for field in message.fields.iter().filter(|field| field.always) {
         if !object.contains_key(field.json) {
             object.insert(field.json.to_owned(), zero(field));
@@ -44,7 +44,7 @@ pub(super) fn complete(message: &Message, object: &mut Map<String, Value>) {
 }
 
 /// `omitempty` leaves this value of a field out, unless the field is a pointer.
-pub(super) fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Bool(value) => !value,
