@@ -5,6 +5,7 @@
 mod admit;
 mod control;
 mod custom;
+mod listen;
 mod patch;
 mod present;
 mod protobuf;
