@@ -3,6 +3,8 @@
 //! What a real control plane holds and nothing else: kubelets, clouds and Cluster API come through the wire.
 
 mod admit;
+mod api;
+mod chance;
 mod control;
 mod custom;
 mod listen;
@@ -15,3 +17,4 @@ mod schedule;
 mod schema;
 mod selector;
 mod status;
+mod store;
