@@ -7,6 +7,7 @@ mod api;
 mod chance;
 mod control;
 mod custom;
+mod listen;
 mod patch;
 mod present;
 mod protobuf;

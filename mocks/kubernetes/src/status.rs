@@ -148,6 +148,11 @@ impl Status {
         Self::new(403, "Forbidden", message).about(name, object)
     }
 
+    /// A path that is no resource, and who may not see it.
+    pub(crate) fn forbidden_path(why: &str) -> Self {
+        Self::new(403, "Forbidden", format!("forbidden: {why}"))
+    }
+
     pub(crate) fn not_found(name: Name<'_>, object: &str) -> Self {
         Self::new(404, "NotFound", format!("{name} \"{object}\" not found")).about(name, object)
     }
@@ -262,6 +267,11 @@ impl Status {
     pub(crate) fn not_simulated(what: &str) -> Self {
         let message = format!("{what} is not simulated by this control plane");
         Self::new(501, "NotImplemented", message)
+    }
+
+    /// The client took too long over its request.
+    pub(crate) fn request_timeout() -> Self {
+        Self::new(504, "Timeout", "Timeout: request did not complete within the allotted timeout")
     }
 
     /// The client has seen the future.
