@@ -3,8 +3,11 @@
 //! What a real control plane holds and nothing else: kubelets, clouds and Cluster API come through the wire.
 
 mod admit;
+mod api;
+mod chance;
 mod control;
 mod custom;
+mod listen;
 mod patch;
 mod present;
 mod protobuf;
@@ -14,3 +17,4 @@ mod schedule;
 mod schema;
 mod selector;
 mod status;
+mod store;

@@ -148,6 +148,11 @@ impl Status {
         Self::new(403, "Forbidden", message).about(name, object)
     }
 
+    /// A path that is no resource, and who may not see it.
+    pub(crate) fn forbidden_path(why: &str) -> Self {
+        Self::new(403, "Forbidden", format!("forbidden: {why}"))
+    }
+
     pub(crate) fn not_found(name: Name<'_>, object: &str) -> Self {
         Self::new(404, "NotFound", format!("{name} \"{object}\" not found")).about(name, object)
     }
@@ -204,6 +209,14 @@ impl Status {
         Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
     }
 
+    /// A JSON patch of too many operations.
+    pub(crate) fn too_large_patch(limit: usize, got: usize) -> Self {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is {limit}, got {got}"
+        );
+        Self::new(413, "RequestEntityTooLarge", message)
+    }
+
     pub(crate) fn unsupported_media_type(got: &str, supported: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
@@ -230,6 +243,11 @@ impl Status {
         status
     }
 
+    /// A patch that cannot be done on this object. A real server does not say why.
+    pub(crate) fn rejected() -> Self {
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+    }
+
     pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u32) -> Self {
         let mut status = Self::new(429, "TooManyRequests", message);
         status.details.retry_after_seconds = retry_after_seconds;
@@ -240,10 +258,20 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
     }
 
+    /// An error that a real server lets through as it is: no reason, only its text.
+    pub(crate) fn plain(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
     /// A real server would answer; this one does not simulate it.
     pub(crate) fn not_simulated(what: &str) -> Self {
         let message = format!("{what} is not simulated by this control plane");
         Self::new(501, "NotImplemented", message)
+    }
+
+    /// The client took too long over its request.
+    pub(crate) fn request_timeout() -> Self {
+        Self::new(504, "Timeout", "Timeout: request did not complete within the allotted timeout")
     }
 
     /// The client has seen the future.
@@ -280,9 +308,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            body["reason"] = Value::from(self.reason);
+        }
         let details = self.details.to_value();
         if details.as_object().is_some_and(|details| !details.is_empty()) {
             body["details"] = details;

@@ -1,0 +1,171 @@
+//! What differs between two runs against one and the same server, replaced by what does not.
+//!
+//! Identities become numbers in the order they are met, versions of objects their rank, times and ages a word. A time
+//! before 2020 is the transcript's own and stays.
+
+use std::collections::BTreeSet;
+
+use regex::{Captures, Regex};
+use serde_json::{Map, Value, json};
+
+/// What was met in one conversation, and the patterns to meet it by.
+pub(crate) struct Placeholders {
+    managed_fields: bool,
+    uids: Vec<String>,
+    versions: BTreeSet<u64>,
+    /// Names the server made up, and what stands for them.
+    names: Vec<(String, String)>,
+    uid: Regex,
+    time: Regex,
+    age: Regex,
+    address: Regex,
+    told_version: Regex,
+    /// What a Go program prints of two values that differ.
+    go_difference: Regex,
+    /// A whole object, quoted in a message.
+    quoted: Regex,
+}
+
+impl Placeholders {
+    pub(crate) fn new(managed_fields: bool) -> Self {
+        let pattern = |text| Regex::new(text).unwrap();
+        Self {
+            managed_fields,
+            uids: Vec::new(),
+            versions: BTreeSet::new(),
+            names: Vec::new(),
+            uid: pattern("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"),
+            time: pattern(r"^20[2-9]\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z$"),
+            age: pattern(r"^(\d+[smhdy])+$"),
+            address: pattern(r"^\d+\.\d+\.\d+\.\d+$"),
+            told_version: pattern(
+                r"(?i)(resourceversion in the precondition: |in record: |current: |version: \d+ \()(\d+)",
+            ),
+            quoted: pattern(r#"Invalid value: "\{(?:[^"\\]|\\.)*""#),
+            go_difference: pattern(r"(?s)\n\s*core\.\w+\{.*$"),
+        }
+    }
+
+    /// Meets everything in an answer. All answers come first, then all are replaced: a rank needs them all.
+    pub(crate) fn meet(&mut self, value: &Value) {
+        match value {
+            Value::String(text) => {
+                for found in self.uid.find_iter(text) {
+                    if !self.uids.iter().any(|known| known == found.as_str()) {
+                        self.uids.push(found.as_str().to_owned());
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.meet(item)),
+            Value::Object(fields) => {
+                if let Some(metadata) = fields.get("metadata") {
+                    self.meet_metadata(metadata, is_list(fields));
+                }
+                fields.values().for_each(|field| self.meet(field));
+            }
+            _ => {}
+        }
+    }
+
+    fn meet_metadata(&mut self, metadata: &Value, of_list: bool) {
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default();
+        if let Ok(version) = text("resourceVersion").parse()
+            && !of_list
+        {
+            self.versions.insert(version);
+        }
+        let (prefix, name) = (text("generateName"), text("name"));
+        if !prefix.is_empty() && name.starts_with(prefix) && name.len() == prefix.len() + 5 {
+            self.names.push((name.to_owned(), format!("{prefix}?????")));
+        }
+    }
+
+    /// Replaces everything met.
+    pub(crate) fn replace(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.text(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item)),
+            Value::Object(fields) => self.object(fields),
+            _ => {}
+        }
+    }
+
+    fn object(&self, fields: &mut Map<String, Value>) {
+        let of_list = is_list(fields);
+        if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
+            self.metadata(metadata, of_list);
+        }
+        for (key, field) in fields.iter_mut() {
+            match (key.as_str(), &mut *field) {
+                ("cells", Value::Array(cells)) => cells.iter_mut().for_each(|cell| self.cell(cell)),
+                ("clusterIP", Value::String(text)) if self.address.is_match(text) => {
+                    *field = json!("<address>")
+                }
+                ("clusterIPs", Value::Array(texts)) => texts.iter_mut().for_each(|text| {
+                    if self.address.is_match(text.as_str().unwrap_or_default()) {
+                        *text = json!("<address>");
+                    }
+                }),
+                ("token", Value::String(text)) if !text.is_empty() => *field = json!("<token>"),
+                _ => self.replace(field),
+            }
+        }
+    }
+
+    fn metadata(&self, metadata: &mut Map<String, Value>, of_list: bool) {
+        if !self.managed_fields {
+            metadata.remove("managedFields");
+        }
+        if let Some(managers) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
+            // They stand in the order of their times, which are whole seconds.
+            managers.sort_by_key(|entry| {
+                ["manager", "operation", "subresource"].map(|key| entry[key].as_str().unwrap_or_default().to_owned())
+            });
+        }
+        if metadata.get("continue").is_some_and(|token| token != "") {
+            metadata.insert("continue".to_owned(), json!("<continue>"));
+        }
+        let Some(version) = metadata.get("resourceVersion").and_then(Value::as_str) else { return };
+        let rank = version
+            .parse()
+            .ok()
+            .and_then(|version: u64| self.versions.iter().position(|met| *met == version));
+        let text = match rank {
+            _ if of_list => "<version of the list>".to_owned(),
+            Some(rank) => format!("<version {}>", rank + 1),
+            None => return,
+        };
+        metadata.insert("resourceVersion".to_owned(), Value::String(text));
+    }
+
+    fn cell(&self, cell: &mut Value) {
+        match cell.as_str() {
+            Some(text) if self.age.is_match(text) => *cell = json!("<age>"),
+            _ => self.replace(cell),
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        if let Some(time) = self.time.captures(text) {
+            return if time.get(1).is_some() { "<time, micro>" } else { "<time>" }.to_owned();
+        }
+        let number = |uid: &str| self.uids.iter().position(|met| met == uid).map_or(0, |index| index + 1);
+        let text = self.uid.replace_all(text, |found: &Captures<'_>| format!("<uid {}>", number(&found[0])));
+        let text = self.told_version.replace_all(&text, "$1<version>");
+        let text = self.quoted.replace_all(&text, r#"Invalid value: "<object>""#);
+        let mut text = self.go_difference.replace_all(&text, "").into_owned();
+        for (name, placeholder) in &self.names {
+            text = text.replace(name.as_str(), placeholder);
+        }
+        text
+    }
+}
+
+/// A list has the version of the store, which others move too; so has a bookmark.
+fn is_list(fields: &Map<String, Value>) -> bool {
+    let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
+    kind.ends_with("List")
+        || kind == "Table"
+        || fields.contains_key("items")
+        || fields.contains_key("isBookmark")
+}
