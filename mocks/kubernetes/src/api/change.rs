@@ -145,7 +145,8 @@ impl Api {
         }
         let store = self.store();
         let object = if done {
-            store.remove(&resource.shelf, &draft, old)
+            // Watchers are shown what was stored last; that the last holder let go is never stored.
+            store.remove(&resource.shelf, &super::finish::draft(resource, before.clone())?, old)
         } else {
             store.put(&resource.shelf, &draft, Expect::This(old))
         };

@@ -52,7 +52,7 @@ impl Api {
             }
             let store = self.store();
             let written = if gone {
-                store.remove(&resource.shelf, &draft, &old)
+                store.remove(&resource.shelf, &super::finish::draft(resource, before)?, &old)
             } else {
                 store.put(&resource.shelf, &draft, Expect::This(&old))
             };

@@ -5,6 +5,7 @@
 
 mod discovery;
 mod fields;
+mod openapi;
 mod priority;
 mod resource;
 mod table;
@@ -15,6 +16,7 @@ use crate::custom::{Definition, Version};
 
 pub(crate) use discovery::{AGGREGATED_TYPE, entity_tag};
 pub(crate) use fields::{check_field, field_of, fields};
+pub(crate) use openapi::{V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2};
 pub(crate) use resource::{Resource, Subresource, api_version};
 
 /// All that is served at one moment. Cloning copies one pointer per group.

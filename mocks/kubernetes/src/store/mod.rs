@@ -69,6 +69,13 @@ impl Store {
         Snapshot { revision: inner.revision, objects }
     }
 
+    /// A list of the one object of that key, or of none.
+    pub(crate) fn list_one(&self, shelf: &str, key: &Key) -> Snapshot {
+        let inner = self.read();
+        let found = inner.shelves.get(shelf).and_then(|shelf| shelf.get(key));
+        Snapshot { revision: inner.revision, objects: found.cloned().into_iter().collect() }
+    }
+
     /// The same as it was at a revision.
     pub(crate) fn list_at(&self, shelf: &str, namespace: &str, revision: u64) -> Result<Snapshot, Compacted> {
         let inner = self.read();

@@ -35,8 +35,10 @@ impl fmt::Display for Key {
 pub(crate) struct Object {
     pub(crate) key: Key,
     pub(crate) revision: u64,
-    /// The whole object as JSON, in the version it is stored in.
+    /// The whole object as JSON, in the version it is stored in: kind and version first, as a real server writes it.
     pub(crate) json: Bytes,
+    /// Where in the JSON the rest begins: lists of built-in kinds leave kind and version out.
+    body: usize,
     pub(crate) uid: Box<str>,
     /// Sorted by key.
     pub(crate) labels: Box<[(Box<str>, Box<str>)]>,
@@ -62,6 +64,11 @@ pub(crate) struct Owner {
 }
 
 impl Object {
+    /// The JSON of the object without its kind and version.
+    pub(crate) fn item(&self) -> [Bytes; 2] {
+        [Bytes::from_static(b"{"), self.json.slice(self.body..)]
+    }
+
     /// The object, read.
     pub(crate) fn value(&self) -> Value {
         serde_json::from_slice(&self.json).unwrap_or_default()
@@ -95,6 +102,7 @@ pub(crate) struct Draft {
     finalizers: bool,
     made_by: Option<Arc<Version>>,
     /// The JSON before and after the revision.
+    body: usize,
     before: Vec<u8>,
     after: Vec<u8>,
 }
@@ -104,7 +112,7 @@ impl Draft {
     pub(crate) fn new(value: &Value, fields: Box<[Box<str>]>, made_by: Option<Arc<Version>>) -> Self {
         let metadata = &value["metadata"];
         let text = |name: &str| metadata[name].as_str().unwrap_or_default();
-        let (before, after) = split(value);
+        let (body, before, after) = split(value);
         Self {
             key: Key::new(text("namespace"), text("name")),
             uid: text("uid").into(),
@@ -117,6 +125,7 @@ impl Draft {
             deleting: metadata["deletionTimestamp"].is_string(),
             finalizers: metadata["finalizers"].as_array().is_some_and(|list| !list.is_empty()),
             made_by,
+            body,
             before,
             after,
         }
@@ -147,6 +156,7 @@ impl Draft {
             key: self.key.clone(),
             revision,
             json: json.into(),
+            body: self.body,
             uid: self.uid.clone(),
             labels: self.labels.clone(),
             owners: self.owners.clone(),
@@ -180,44 +190,46 @@ fn owner(reference: &Value) -> Owner {
     }
 }
 
-/// The JSON of an object up to and from the place of its revision.
-fn split(value: &Value) -> (Vec<u8>, Vec<u8>) {
+/// The JSON of an object up to and from the place of its revision, and where kind and version end.
+fn split(value: &Value) -> (usize, Vec<u8>, Vec<u8>) {
     const ROOM: usize = 1024;
+    const FIRST: [&str; 2] = ["kind", "apiVersion"];
     let mut before = Vec::with_capacity(ROOM);
     let mut after = Vec::with_capacity(2 * ROOM);
-    let Some(object) = value.as_object() else { return (before, after) };
+    let Some(object) = value.as_object() else { return (0, before, after) };
     before.push(b'{');
-    let mut past = false;
-    for (key, child) in object {
-        let out = if past { &mut after } else { &mut before };
-        if out.last().is_none_or(|last| *last != b'{') {
-            out.push(b',');
-        }
-        write_json(out, key);
-        out.push(b':');
-        if key == "metadata" {
-            split_metadata(child, &mut before, &mut after);
-            past = true;
-        } else {
-            write_json(out, child);
+    for key in FIRST {
+        if let Some(child) = object.get(key) {
+            member(&mut before, key, child);
+            before.push(b',');
         }
     }
-    let out = if past { &mut after } else { &mut before };
-    out.push(b'}');
-    (before, after)
+    let body = before.len();
+    before.extend_from_slice(b"\"metadata\":");
+    split_metadata(&value["metadata"], &mut before, &mut after);
+    for (key, child) in object.iter().filter(|(key, _)| *key != "metadata" && !FIRST.contains(&key.as_str())) {
+        after.push(b',');
+        member(&mut after, key, child);
+    }
+    after.push(b'}');
+    (body, before, after)
 }
 
 fn split_metadata(metadata: &Value, before: &mut Vec<u8>, after: &mut Vec<u8>) {
     before.push(b'{');
     let entries = metadata.as_object().into_iter().flatten();
     for (key, child) in entries.filter(|(key, _)| *key != "resourceVersion") {
-        write_json(before, key);
-        before.push(b':');
-        write_json(before, child);
+        member(before, key, child);
         before.push(b',');
     }
     before.extend_from_slice(b"\"resourceVersion\":\"");
     after.extend_from_slice(b"\"}");
+}
+
+fn member(out: &mut Vec<u8>, key: &str, child: &Value) {
+    write_json(out, key);
+    out.push(b':');
+    write_json(out, child);
 }
 
 /// Writing JSON to memory cannot fail: keys are strings and numbers are finite.

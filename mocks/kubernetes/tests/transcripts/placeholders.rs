@@ -20,6 +20,10 @@ pub(crate) struct Placeholders {
     age: Regex,
     address: Regex,
     told_version: Regex,
+    /// What a Go program prints of two values that differ.
+    go_difference: Regex,
+    /// A whole object, quoted in a message.
+    quoted: Regex,
 }
 
 impl Placeholders {
@@ -37,6 +41,8 @@ impl Placeholders {
             told_version: pattern(
                 r"(?i)(resourceversion in the precondition: |in record: |current: |version: \d+ \()(\d+)",
             ),
+            quoted: pattern(r#"Invalid value: "\{(?:[^"\\]|\\.)*""#),
+            go_difference: pattern(r"(?s)\n\s*core\.\w+\{.*$"),
         }
     }
 
@@ -110,6 +116,12 @@ impl Placeholders {
         if !self.managed_fields {
             metadata.remove("managedFields");
         }
+        if let Some(managers) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
+            // They stand in the order of their times, which are whole seconds.
+            managers.sort_by_key(|entry| {
+                ["manager", "operation", "subresource"].map(|key| entry[key].as_str().unwrap_or_default().to_owned())
+            });
+        }
         if metadata.get("continue").is_some_and(|token| token != "") {
             metadata.insert("continue".to_owned(), json!("<continue>"));
         }
@@ -139,7 +151,9 @@ impl Placeholders {
         }
         let number = |uid: &str| self.uids.iter().position(|met| met == uid).map_or(0, |index| index + 1);
         let text = self.uid.replace_all(text, |found: &Captures<'_>| format!("<uid {}>", number(&found[0])));
-        let mut text = self.told_version.replace_all(&text, "$1<version>").into_owned();
+        let text = self.told_version.replace_all(&text, "$1<version>");
+        let text = self.quoted.replace_all(&text, r#"Invalid value: "<object>""#);
+        let mut text = self.go_difference.replace_all(&text, "").into_owned();
         for (name, placeholder) in &self.names {
             text = text.replace(name.as_str(), placeholder);
         }
