@@ -119,7 +119,8 @@ impl Placeholders {
         if let Some(managers) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
             // They stand in the order of their times, which are whole seconds.
             managers.sort_by_key(|entry| {
-                ["manager", "operation", "subresource"].map(|key| entry[key].as_str().unwrap_or_default().to_owned())
+                ["manager", "operation", "subresource"]
+                    .map(|key| entry[key].as_str().unwrap_or_default().to_owned())
             });
         }
         if metadata.get("continue").is_some_and(|token| token != "") {
