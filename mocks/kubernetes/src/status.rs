@@ -135,6 +135,11 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
+    /// Options that contradict themselves.
+    pub(crate) fn invalid_options(kind: &str, why: &str) -> Self {
+        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {why}"))
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }

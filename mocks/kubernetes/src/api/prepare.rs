@@ -53,3 +53,31 @@ pub(super) fn allows_create_on_update(_resource: &Resource) -> bool {
 pub(super) fn allows_unconditional_update(resource: &Resource) -> bool {
     resource.custom.is_none()
 }
+
+pub(super) fn structure(_resource: &Resource) -> crate::patch::Structure<'static> {
+    crate::patch::Structure::Deduced
+}
+
+pub(super) fn check_kind(_resource: &Resource, _config: &Value) -> Result<(), Status> {
+    Ok(())
+}
+
+pub(super) fn decode_applied(
+    _resource: &Resource,
+    _config: &mut Value,
+    _write: &Write,
+    _warnings: &mut Vec<String>,
+) -> Result<(), Status> {
+    Ok(())
+}
+
+pub(super) fn apply(
+    _api: &Api,
+    _target: &Target<'_>,
+    _before: Option<&Value>,
+    _config: &Value,
+    _force: bool,
+    _write: &Write,
+) -> Result<Value, Status> {
+    Err(Status::not_simulated("apply"))
+}
