@@ -4,8 +4,10 @@
 
 mod admit;
 mod api;
+mod birth;
 mod chance;
 mod control;
+mod control_plane;
 mod custom;
 mod listen;
 mod patch;
@@ -16,5 +18,8 @@ mod registry;
 mod schedule;
 mod schema;
 mod selector;
+mod serve;
 mod status;
 mod store;
+
+pub use control_plane::{Builder, ControlPlane, StartError};

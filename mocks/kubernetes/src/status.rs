@@ -71,6 +71,16 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
     }
 
+    /// An invalid value that is too large to show.
+    pub(crate) fn invalid_unshown(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
+    }
+
+    /// An invalid value that is shown in other words than its own.
+    pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}: {detail}"))
+    }
+
     /// A value of the wrong JSON type.
     pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
@@ -89,12 +99,14 @@ impl Wrong {
     }
 
     pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
-        let detail = format!("Too long: may not be more than {limit} bytes");
+        let unit = if limit == 1 { "byte" } else { "bytes" };
+        let detail = format!("Too long: may not be more than {limit} {unit}");
         Self::new("FieldValueTooLong", field, detail)
     }
 
     pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
-        let detail = format!("Too many: {actual}: must have at most {limit} items");
+        let unit = if limit == 1 { "item" } else { "items" };
+        let detail = format!("Too many: {actual}: must have at most {limit} {unit}");
         Self::new("FieldValueTooMany", field, detail)
     }
 
@@ -133,6 +145,11 @@ impl Status {
 
     pub(crate) fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, "BadRequest", message)
+    }
+
+    /// Options that contradict themselves.
+    pub(crate) fn invalid_options(kind: &str, why: &str) -> Self {
+        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {why}"))
     }
 
     pub(crate) fn unauthorized() -> Self {

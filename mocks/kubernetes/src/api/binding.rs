@@ -8,14 +8,28 @@ use crate::status::Status;
 
 impl Api {
     /// Binds a pod, once.
-    pub(crate) fn bind(&self, target: &Target<'_>, binding: &Value, write: &Write) -> Result<Written, Status> {
+    pub(crate) fn bind(
+        &self,
+        target: &Target<'_>,
+        binding: &Value,
+        write: &Write,
+    ) -> Result<Written, Status> {
         let node = binding["target"]["name"].as_str().unwrap_or_default();
         let now = stamp(self.now());
         let target = Target { subresource: "binding", ..*target };
         self.change(&target, write, |before| {
-            let conflict = |why: &str| Err(Status::conflict(crate::status::Name { group: "", resource: "pods/binding" }, target.name, why));
+            let conflict = |why: &str| {
+                Err(Status::conflict(
+                    crate::status::Name { group: "", resource: "pods/binding" },
+                    target.name,
+                    why,
+                ))
+            };
             if before["metadata"]["deletionTimestamp"].is_string() {
-                return conflict(&format!("pod {} is being deleted, cannot be assigned to a host", target.name));
+                return conflict(&format!(
+                    "pod {} is being deleted, cannot be assigned to a host",
+                    target.name
+                ));
             }
             if let Some(bound) = before["spec"]["nodeName"].as_str().filter(|bound| !bound.is_empty()) {
                 return conflict(&format!("pod {} is already assigned to node {bound:?}", target.name));

@@ -52,13 +52,19 @@ impl Api {
         let labels = pod.metadata.labels.clone().unwrap_or_default();
         let covers = |budget: &PodDisruptionBudget| {
             let selector = budget.spec.as_ref().and_then(|spec| spec.selector.as_ref());
-            selector.is_some() && Selector::from_typed(selector).is_ok_and(|selector| selector.matches(&labels))
+            selector.is_some()
+                && Selector::from_typed(selector).is_ok_and(|selector| selector.matches(&labels))
         };
         self.read_all::<PodDisruptionBudget>(namespace).into_iter().filter(covers).collect()
     }
 
     /// Takes one disruption from a budget and writes down for whom.
-    fn take_one(&self, target: &Target<'_>, budget: &PodDisruptionBudget, write: &Write) -> Result<(), Status> {
+    fn take_one(
+        &self,
+        target: &Target<'_>,
+        budget: &PodDisruptionBudget,
+        write: &Write,
+    ) -> Result<(), Status> {
         let name = budget.metadata.name.as_deref().unwrap_or_default();
         let now = Timestamp::try_from(self.now()).map_err(Status::internal)?;
         let place = (target.namespace, name, "status");
@@ -71,7 +77,10 @@ fn take(budget: &mut PodDisruptionBudget, pod: &str, now: Timestamp) -> Result<(
     let generation = budget.metadata.generation.unwrap_or_default();
     let status = budget.status.get_or_insert_default();
     if status.observed_generation.unwrap_or_default() < generation {
-        return Err(refused(&format!("The disruption budget {name} is still being processed by the server."), 10));
+        return Err(refused(
+            &format!("The disruption budget {name} is still being processed by the server."),
+            10,
+        ));
     }
     let disrupted = status.disrupted_pods.get_or_insert_default();
     if status.disruptions_allowed < 0 {
@@ -79,13 +88,27 @@ fn take(budget: &mut PodDisruptionBudget, pod: &str, now: Timestamp) -> Result<(
         return Err(Status::forbidden(BUDGETS, &name, why));
     }
     if disrupted.len() > DISRUPTED_MAX {
-        return Err(Status::forbidden(BUDGETS, &name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller"));
+        return Err(Status::forbidden(
+            BUDGETS,
+            &name,
+            "DisruptedPods map too big - too many evictions not confirmed by PDB controller",
+        ));
     }
     if status.disruptions_allowed == 0 {
         let sentence = match &status.conditions {
-            Some(conditions) if conditions.iter().any(|c| c.type_ == "DisruptionAllowed" && c.status == "False" && c.reason == "SyncFailed") => {
-                let why = conditions.iter().find(|c| c.type_ == "DisruptionAllowed").map(|c| c.message.clone()).unwrap_or_default();
-                format!("The disruption budget {name} does not allow evicting pods currently because it failed sync: {why}")
+            Some(conditions)
+                if conditions.iter().any(|c| {
+                    c.type_ == "DisruptionAllowed" && c.status == "False" && c.reason == "SyncFailed"
+                }) =>
+            {
+                let why = conditions
+                    .iter()
+                    .find(|c| c.type_ == "DisruptionAllowed")
+                    .map(|c| c.message.clone())
+                    .unwrap_or_default();
+                format!(
+                    "The disruption budget {name} does not allow evicting pods currently because it failed sync: {why}"
+                )
             }
             _ => format!(
                 "The disruption budget {name} needs {} healthy pods and has {} currently",
@@ -99,11 +122,15 @@ fn take(budget: &mut PodDisruptionBudget, pod: &str, now: Timestamp) -> Result<(
     Ok(())
 }
 
-const BUDGETS: crate::status::Name<'static> = crate::status::Name { group: "policy", resource: "poddisruptionbudgets" };
+const BUDGETS: crate::status::Name<'static> =
+    crate::status::Name { group: "policy", resource: "poddisruptionbudgets" };
 
 fn refused(why: &str, retry_after_seconds: u32) -> Status {
-    Status::too_many_requests("Cannot evict pod as it would violate the pod's disruption budget.", retry_after_seconds)
-        .because("DisruptionBudget", why)
+    Status::too_many_requests(
+        "Cannot evict pod as it would violate the pod's disruption budget.",
+        retry_after_seconds,
+    )
+    .because("DisruptionBudget", why)
 }
 
 /// Pods that do not run any more, or not yet, or that go anyway.
@@ -120,9 +147,10 @@ fn is_ready(pod: &Pod) -> bool {
 /// Whether pods that are not ready may go without being counted.
 fn spares_unready(budget: &PodDisruptionBudget) -> bool {
     let policy = budget.spec.as_ref().and_then(|spec| spec.unhealthy_pod_eviction_policy.as_deref());
-    let healthy = budget.status.as_ref().is_some_and(|status| {
-        status.current_healthy >= status.desired_healthy && status.desired_healthy > 0
-    });
+    let healthy = budget
+        .status
+        .as_ref()
+        .is_some_and(|status| status.current_healthy >= status.desired_healthy && status.desired_healthy > 0);
     policy == Some("AlwaysAllow") || healthy
 }
 

@@ -3,15 +3,19 @@
 //! Requests and controllers come the same way. A write reads, changes, admits and validates without holding a lock,
 //! and is committed only if nobody else wrote in between; otherwise it is done again from what lies there now.
 
+mod binding;
 mod change;
 mod create;
 mod definition;
 mod delete;
 mod event;
+mod eviction;
 mod finish;
 mod options;
+mod patch;
 mod prepare;
 mod read;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod typed;
@@ -25,9 +29,12 @@ use crate::registry::{Registry, Resource};
 use crate::store::{Key, Object, Store};
 
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
+pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
 pub(crate) use options::{Delete, Fields, Preconditions, Propagation, Write};
+pub(crate) use patch::Patch;
 pub(crate) use read::{change_is_shared, view, view_json};
+pub(crate) use scale::patched;
 pub(crate) use typed::{Kind, read};
 
 /// A control plane's objects and all that may be done with them. Cloning shares.

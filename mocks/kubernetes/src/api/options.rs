@@ -12,6 +12,10 @@ pub(crate) struct Write {
     /// Do everything but the last step.
     pub(crate) dry_run: bool,
     pub(crate) fields: Fields,
+    /// The fields that the body has twice.
+    pub(crate) doubles: Vec<String>,
+    /// It is an apply: who manages what is already settled.
+    pub(crate) applies: bool,
 }
 
 impl Write {
@@ -22,6 +26,8 @@ impl Write {
             user: format!("system:{manager}"),
             dry_run: false,
             fields: Fields::Ignore,
+            doubles: Vec::new(),
+            applies: false,
         }
     }
 }

@@ -31,7 +31,13 @@ impl Api {
         }
     }
 
-    fn apply(&self, target: &Target<'_>, config: &Value, force: bool, write: &Write) -> Result<Written, Status> {
+    fn apply(
+        &self,
+        target: &Target<'_>,
+        config: &Value,
+        force: bool,
+        write: &Write,
+    ) -> Result<Written, Status> {
         let mut config = config.clone();
         let mut warnings = Vec::new();
         prepare::check_kind(target.resource, &config)?;

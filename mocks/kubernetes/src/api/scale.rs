@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::finish::Written;
 use super::read::view;
 use super::{Api, Patch, Target, Write};
-use crate::custom;
 use crate::patch;
 use crate::registry::Resource;
 use crate::selector::Selector;
@@ -30,18 +29,28 @@ impl Api {
             let scale = change(&scale_of(resource, before)?)?;
             let replicas = match &scale["spec"]["replicas"] {
                 Value::Null => 0,
-                number => number.as_i64().ok_or_else(|| Status::bad_request("Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is not a number"))?,
+                number => number.as_i64().ok_or_else(|| {
+                    Status::bad_request(
+                        "Scale in version \"v1\" cannot be handled as a Scale: spec.replicas is not a number",
+                    )
+                })?,
             };
             if replicas < 0 {
-                let wrong = Wrong::invalid("spec.replicas", &json!(replicas), "must be greater than or equal to 0");
+                let wrong =
+                    Wrong::invalid("spec.replicas", &json!(replicas), "must be greater than or equal to 0");
                 return Err(Status::invalid("autoscaling", "Scale", target.name, vec![wrong]));
             }
             let mut after = before.clone();
-            if let Some(version) = scale["metadata"]["resourceVersion"].as_str().filter(|version| !version.is_empty()) {
+            if let Some(version) =
+                scale["metadata"]["resourceVersion"].as_str().filter(|version| !version.is_empty())
+            {
                 after["metadata"]["resourceVersion"] = json!(version);
             }
             match &resource.custom {
-                Some((_, version)) => custom::set_replicas(version, &mut after, replicas),
+                Some((_, version)) => {
+                    let _ = version;
+                    return Err(Status::not_simulated("scale"));
+                }
                 None => after["spec"]["replicas"] = json!(replicas),
             }
             Ok(after)
@@ -60,7 +69,8 @@ pub(crate) fn patched(scale: &Value, change: &Patch) -> Result<Value, Status> {
 
 fn scale_of(resource: &Resource, object: &Value) -> Result<Value, Status> {
     if let Some((_, version)) = &resource.custom {
-        return custom::scale_of(version, object);
+        let _ = version;
+        return Err(Status::not_simulated("scale"));
     }
     let metadata = &object["metadata"];
     let selector = match &object["spec"]["selector"] {

@@ -7,7 +7,6 @@ use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -23,6 +22,7 @@ use super::body::Body;
 use super::hold::Hold;
 use super::identity::{Shown, User, authenticate};
 use super::tokens::Tokens;
+use crate::chance::Chance;
 use crate::status::Status;
 
 /// The largest body a request can have, in bytes.
@@ -48,7 +48,8 @@ pub(crate) struct Exchange<H> {
     pub(crate) handler: Arc<H>,
     pub(crate) tokens: Arc<Tokens>,
     pub(crate) clock: VirtualClock,
-    pub(crate) audit: AuditIds,
+    /// Names the requests whose senders gave them none.
+    pub(crate) chance: Chance,
 }
 
 impl<H: Handler> Exchange<H> {
@@ -62,7 +63,7 @@ impl<H: Handler> Exchange<H> {
         let begin = self.clock.now();
         let (head, incoming) = request.into_parts();
         let (method, target) = (head.method.clone(), head.uri.to_string());
-        let audit_id = self.audit.of(&head.headers);
+        let audit_id = self.audit_id(&head.headers);
         let user = authenticate(shown, &head.headers, &self.tokens, begin);
         // Even a stranger is heard out: a connection with an unread body could not be used again.
         let body = read(incoming, &head.headers, hold).await;
@@ -75,6 +76,12 @@ impl<H: Handler> Exchange<H> {
         let (code, ms) = (response.status().as_u16(), (now - begin).as_secs_f64() * 1e3);
         tracing::debug!("{method} {target} {code} {ms:.1} ms");
         response
+    }
+
+    /// The client's own, or one in the form of a UUID.
+    fn audit_id(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let theirs = headers.get(AUDIT_ID).filter(|id| (1..=AUDIT_ID_MAX).contains(&id.len()));
+        theirs.cloned().or_else(|| HeaderValue::from_maybe_shared(self.chance.uid()).ok())
     }
 
     /// What the handler says, or that it broke: the next request has another chance.
@@ -143,11 +150,13 @@ fn refusal(status: &Status) -> Response<Body> {
 }
 
 /// Adds what every answer has, and takes the body of those that have none.
-fn complete(response: &mut Response<Body>, method: &Method, audit_id: HeaderValue, now: Time) {
+fn complete(response: &mut Response<Body>, method: &Method, audit_id: Option<HeaderValue>, now: Time) {
     let length = response.body().length();
     let bodiless = matches!(response.status(), StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
     let headers = response.headers_mut();
-    headers.insert(AUDIT_ID, audit_id);
+    if let Some(audit_id) = audit_id {
+        headers.insert(AUDIT_ID, audit_id);
+    }
     headers.entry(header::CACHE_CONTROL).or_insert_with(|| HeaderValue::from_static("no-cache, private"));
     if let Some(date) = date(now) {
         headers.insert(header::DATE, date);
@@ -169,45 +178,4 @@ fn date(now: Time) -> Option<HeaderValue> {
 fn sentence(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it left no sentence")
-}
-
-/// Names for requests whose senders gave them none.
-#[derive(Debug)]
-pub(crate) struct AuditIds {
-    seed: u64,
-    given: AtomicU64,
-}
-
-impl AuditIds {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, given: AtomicU64::new(0) }
-    }
-
-    fn of(&self, headers: &HeaderMap) -> HeaderValue {
-        let theirs = headers.get(AUDIT_ID).filter(|id| (1..=AUDIT_ID_MAX).contains(&id.len()));
-        theirs.cloned().unwrap_or_else(|| self.next())
-    }
-
-    /// In the form of a random UUID.
-    fn next(&self) -> HeaderValue {
-        let number = self.given.fetch_add(2, Ordering::Relaxed);
-        let (high, low) = (mixed(self.seed, number), mixed(self.seed, number + 1));
-        let text = format!(
-            "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-            high >> 32,
-            high >> 16 & 0xffff,
-            high & 0xfff,
-            low >> 48 & 0x3fff | 0x8000,
-            low & 0xffff_ffff_ffff
-        );
-        HeaderValue::from_maybe_shared(text).expect("hexadecimal digits and hyphens")
-    }
-}
-
-/// A number that looks like no other: the output function of `SplitMix64`.
-fn mixed(seed: u64, number: u64) -> u64 {
-    let mut word = seed.wrapping_add((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }

@@ -26,4 +26,4 @@ pub(crate) use certificates::{Certificates, Credentials};
 pub(crate) use exchange::Handler;
 pub(crate) use identity::{Attempt, User};
 pub(crate) use server::{ListenError, Listener, Settings};
-pub(crate) use tokens::{Claims, Tokens};
+pub(crate) use tokens::{Claims, ISSUER, Tokens};

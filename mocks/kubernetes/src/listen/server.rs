@@ -14,9 +14,10 @@ use tokio_rustls::rustls;
 
 use super::certificates::Certificates;
 use super::connection::{Serving, serve, stopped};
-use super::exchange::{AuditIds, Exchange, Handler};
+use super::exchange::{Exchange, Handler};
 use super::tls::Tls;
 use super::tokens::Tokens;
+use crate::chance::Chance;
 
 /// How long requests in flight may take to finish once the server stops.
 const GRACE: Duration = Duration::from_secs(2);
@@ -54,7 +55,8 @@ impl Listener {
         let port = TcpListener::bind(wanted).await.map_err(bound)?;
         let address = port.local_addr().map_err(bound)?;
         let (stopping, stop) = watch::channel(false);
-        let exchange = Exchange { handler, tokens, clock, audit: AuditIds::new(seed) };
+        // Not the names that objects get from the same seed.
+        let exchange = Exchange { handler, tokens, clock, chance: Chance::new(!seed) };
         let serving = Arc::new(Serving { exchange, tls, stopping: stop });
         let task = tokio::spawn(accept(port, serving));
         Ok(Self { address, stopping, task })

@@ -4,7 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use http_body_util::{BodyExt as _, Empty};
+use hyper::client::conn::http2::{self, SendRequest};
+use hyper::header::AUTHORIZATION;
 use hyper::{Request, Response};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use mock_clock::{Clock as _, Time, VirtualClock};
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -31,11 +35,6 @@ impl Handler for Oracle {
             "/flood" => Body::stream(Flood),
             "/panic" => panic!("as asked"),
             "/break" => Body::stream(Broken),
-            "/slow" => {
-                tokio::task::yield_now().await;
-                self.clock.sleep(Duration::from_secs(5)).await;
-                Body::from(Bytes::from_static(b"done"))
-            }
             _ => Body::empty(),
         };
         Response::new(body)
@@ -120,6 +119,14 @@ impl Door {
         config.alpn_protocols = vec![protocol.to_vec()];
         let name = ServerName::try_from("localhost").unwrap();
         TlsConnector::from(Arc::new(config)).connect(name, self.tcp().await).await.unwrap()
+    }
+
+    /// A connection that carries many requests at once.
+    async fn multiplexed(&self) -> SendRequest<Empty<Bytes>> {
+        let stream = TokioIo::new(self.tls_by(None, b"h2").await);
+        let (sender, connection) = http2::handshake(TokioExecutor::new(), stream).await.unwrap();
+        tokio::spawn(connection);
+        sender
     }
 
     /// One request over a connection of its own, and all that comes back.
@@ -324,6 +331,66 @@ async fn a_watch_waits_without_holding_the_clock() {
     let text = asked_on(&mut stream, "/watch", "tick 30\n").await;
     assert!(text.contains("transfer-encoding: chunked"), "{text}");
     assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
+}
+
+fn asking(path: &str) -> Request<Empty<Bytes>> {
+    let request = Request::get(format!("https://localhost{path}")).header(AUTHORIZATION, "Bearer secret");
+    request.body(Empty::new()).unwrap()
+}
+
+#[tokio::test]
+async fn one_connection_carries_a_thousand_watches() {
+    let door = door().await;
+    let mut sender = door.multiplexed().await;
+    let mut watches = Vec::new();
+    for _ in 0..1000 {
+        let mut response = sender.send_request(asking("/watch")).await.unwrap();
+        let line = response.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert_eq!(line, "tick 1\n");
+        watches.push(response);
+    }
+    drop(watches);
+    let who = sender.send_request(asking("/who")).await.unwrap();
+    assert_eq!(who.collect().await.unwrap().to_bytes(), "jane");
+}
+
+#[tokio::test]
+async fn a_reader_that_stalls_one_stream_stalls_only_that() {
+    let door = door().await;
+    let mut sender = door.multiplexed().await;
+    let unread = sender.send_request(asking("/long")).await.unwrap();
+    let who = sender.send_request(asking("/who")).await.unwrap();
+    assert_eq!(who.collect().await.unwrap().to_bytes(), "jane");
+    door.clock.sleep(Duration::from_secs(3600)).await;
+    assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
+    assert_eq!(unread.collect().await.unwrap().to_bytes().len(), 512 * 65536);
+}
+
+#[tokio::test]
+async fn a_panic_costs_one_stream() {
+    let door = door().await;
+    let mut sender = door.multiplexed().await;
+    assert_eq!(sender.send_request(asking("/panic")).await.unwrap().status(), 500);
+    let whole = match sender.send_request(asking("/break")).await {
+        Ok(response) => response.collect().await.is_ok(),
+        Err(_) => false,
+    };
+    assert!(!whole);
+    assert_eq!(sender.send_request(asking("/who")).await.unwrap().status(), 200);
+    let mut head = asking("/who");
+    *head.method_mut() = hyper::Method::HEAD;
+    let head = sender.send_request(head).await.unwrap();
+    assert_eq!(head.headers()["content-length"], "4");
+    assert!(head.collect().await.unwrap().to_bytes().is_empty());
+}
+
+#[tokio::test]
+async fn a_stop_ends_multiplexed_watches_too() {
+    let door = door().await;
+    let mut sender = door.multiplexed().await;
+    let watch = sender.send_request(asking("/watch")).await.unwrap();
+    let (ended, ()) = tokio::join!(watch.collect(), door.listener.stop());
+    assert_eq!(ended.unwrap().to_bytes(), "tick 1\n");
 }
 
 #[tokio::test]

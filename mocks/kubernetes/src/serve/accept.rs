@@ -99,11 +99,11 @@ impl<'a> Clause<'a> {
         let shape = match (self.shape, self.group, self.version) {
             (None, ..) => Shape::Whole,
             (Some("Table"), "meta.k8s.io", "v1" | "v1beta1") if shapes => Shape::Table,
-            (Some("PartialObjectMetadata" | "PartialObjectMetadataList"), "meta.k8s.io", "v1" | "v1beta1")
-                if shapes =>
-            {
-                Shape::Metadata
-            }
+            (
+                Some("PartialObjectMetadata" | "PartialObjectMetadataList"),
+                "meta.k8s.io",
+                "v1" | "v1beta1",
+            ) if shapes => Shape::Metadata,
             _ => return None,
         };
         let encoding = match self.range {
@@ -128,8 +128,14 @@ mod tests {
     fn the_first_that_can_be_served_is_served() {
         let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
         assert_eq!(form(table), Some((Encoding::Json, Shape::Table)));
-        assert_eq!(form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"), Some((Encoding::Json, Shape::Whole)));
-        assert_eq!(form("application/vnd.kubernetes.protobuf, */*"), Some((Encoding::Protobuf, Shape::Whole)));
+        assert_eq!(
+            form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"),
+            Some((Encoding::Json, Shape::Whole))
+        );
+        assert_eq!(
+            form("application/vnd.kubernetes.protobuf, */*"),
+            Some((Encoding::Protobuf, Shape::Whole))
+        );
         assert_eq!(form("application/cbor,application/json"), Some((Encoding::Json, Shape::Whole)));
         assert_eq!(form(""), Some((Encoding::Json, Shape::Whole)));
         assert_eq!(form("application/json;q=0.5, application/yaml"), Some((Encoding::Yaml, Shape::Whole)));

@@ -40,9 +40,9 @@ pub(super) fn read(
 }
 
 fn read_json(body: &Bytes, doubles: &mut Vec<String>) -> Result<Value, Status> {
-    let (value, twice) = schema::read_json(body).map_err(|error| Status::bad_request(error.to_string()))?;
-    doubles.extend(twice);
-    Ok(value)
+    let document = schema::read(body).map_err(|error| Status::bad_request(error.to_string()))?;
+    doubles.extend(document.duplicates);
+    Ok(document.value)
 }
 
 pub(super) fn read_yaml(body: &Bytes) -> Result<Value, Status> {
@@ -72,5 +72,12 @@ pub(super) fn write_options(query: &Query, user: &str, agent: &str) -> Result<Wr
         return Err(Status::invalid("meta.k8s.io", "CreateOptions", "", wrong));
     }
     let manager = query.text("fieldManager").unwrap_or_else(|| agent.split('/').next().unwrap_or_default());
-    Ok(Write { manager: manager.to_owned(), user: user.to_owned(), dry_run, fields })
+    Ok(Write {
+        manager: manager.to_owned(),
+        user: user.to_owned(),
+        dry_run,
+        fields,
+        doubles: Vec::new(),
+        applies: false,
+    })
 }

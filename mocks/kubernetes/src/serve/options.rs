@@ -35,7 +35,9 @@ impl ListOptions {
         if !wrong.is_empty() {
             return Err(Status::invalid("meta.k8s.io", "ListOptions", "", wrong));
         }
-        let natural = |key| -> Result<Option<u64>, Status> { Ok(query.number(key)?.and_then(|n| u64::try_from(n).ok())) };
+        let natural = |key| -> Result<Option<u64>, Status> {
+            Ok(query.number(key)?.and_then(|n| u64::try_from(n).ok()))
+        };
         Ok(Self {
             watch,
             revision: version.map(read_version).transpose()?,
@@ -61,7 +63,12 @@ pub(super) fn read_version(text: &str) -> Result<u64, Status> {
     })
 }
 
-fn list_mistakes(initial: Option<bool>, version: Option<&str>, matching: Option<&str>, token: bool) -> Vec<Wrong> {
+fn list_mistakes(
+    initial: Option<bool>,
+    version: Option<&str>,
+    matching: Option<&str>,
+    token: bool,
+) -> Vec<Wrong> {
     let mut wrong = Vec::new();
     if let Some(matching) = matching {
         let forbidden = |why: &str| Wrong::forbidden("resourceVersionMatch", why);
@@ -72,7 +79,11 @@ fn list_mistakes(initial: Option<bool>, version: Option<&str>, matching: Option<
             wrong.push(forbidden("resourceVersionMatch is forbidden when continue is provided"));
         }
         if matching != EXACT && matching != NOT_OLDER {
-            wrong.push(Wrong::not_supported("resourceVersionMatch", &json!(matching), &[EXACT, NOT_OLDER, ""]));
+            wrong.push(Wrong::not_supported(
+                "resourceVersionMatch",
+                &json!(matching),
+                &[EXACT, NOT_OLDER, ""],
+            ));
         }
         if matching == EXACT && version == Some("0") {
             wrong.push(forbidden("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\""));
@@ -92,7 +103,9 @@ fn watch_mistakes(initial: Option<bool>, matching: Option<&str>, token: bool) ->
     }
     if let Some(matching) = matching {
         if initial.is_none() {
-            wrong.push(forbidden("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+            wrong.push(forbidden(
+                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            ));
         }
         if matching != NOT_OLDER {
             wrong.push(Wrong::not_supported("resourceVersionMatch", &json!(matching), &[NOT_OLDER]));

@@ -96,10 +96,16 @@ mod tests {
             ("/api/v1/namespaces/a", ["", "v1", "", "namespaces", "a", ""]),
             ("/api/v1/namespaces/a/finalize", ["", "v1", "", "namespaces", "a", "finalize"]),
             ("/api/v1/namespaces/a/pods", ["", "v1", "a", "pods", "", ""]),
-            ("/apis/apps/v1/namespaces/a/deployments/d/scale", ["apps", "v1", "a", "deployments", "d", "scale"]),
+            (
+                "/apis/apps/v1/namespaces/a/deployments/d/scale",
+                ["apps", "v1", "a", "deployments", "d", "scale"],
+            ),
             ("/apis/apps/v1/deployments", ["apps", "v1", "", "deployments", "", ""]),
             ("/api/v1/watch/namespaces/a/pods/p", ["", "v1", "a", "pods", "p", ""]),
-            ("/apis/rbac.authorization.k8s.io/v1/clusterroles/a%3Ab", ["rbac.authorization.k8s.io", "v1", "", "clusterroles", "a:b", ""]),
+            (
+                "/apis/rbac.authorization.k8s.io/v1/clusterroles/a%3Ab",
+                ["rbac.authorization.k8s.io", "v1", "", "clusterroles", "a:b", ""],
+            ),
         ];
         for (path, expected) in cases {
             assert_eq!(parse(path), expected.map(str::to_owned), "{path}");
@@ -108,7 +114,17 @@ mod tests {
 
     #[test]
     fn other_paths_do_not() {
-        for path in ["/", "", "/api", "/api/v1", "/apis", "/apis/apps", "/apis/apps/v1", "/version", "/openapi/v3/api"] {
+        for path in [
+            "/",
+            "",
+            "/api",
+            "/api/v1",
+            "/apis",
+            "/apis/apps",
+            "/apis/apps/v1",
+            "/version",
+            "/openapi/v3/api",
+        ] {
             assert_eq!(ResourcePath::parse(path), None, "{path}");
         }
     }

@@ -38,9 +38,9 @@ impl Query {
 
     pub(super) fn number(&self, key: &str) -> Result<Option<i64>, Status> {
         let Some(text) = self.text(key) else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| {
-            Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax"))
-        })
+        text.parse()
+            .map(Some)
+            .map_err(|_| Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax")))
     }
 }
 
@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn parameters_are_read() {
-        let query = Query::parse("watch=1&labelSelector=a%3Db%2Cc&x=a+b&empty=&allowWatchBookmarks=false&limit=q");
+        let query =
+            Query::parse("watch=1&labelSelector=a%3Db%2Cc&x=a+b&empty=&allowWatchBookmarks=false&limit=q");
         assert_eq!(query.flag("watch"), Some(true));
         assert_eq!(query.flag("allowWatchBookmarks"), Some(false));
         assert_eq!(query.flag("missing"), None);

@@ -28,7 +28,12 @@ pub(super) enum Seen {
 }
 
 impl Selection {
-    pub(super) fn new(resource: &Resource, namespace: &str, name: &str, query: &Query) -> Result<Self, Status> {
+    pub(super) fn new(
+        resource: &Resource,
+        namespace: &str,
+        name: &str,
+        query: &Query,
+    ) -> Result<Self, Status> {
         let labels = query.text("labelSelector").unwrap_or_default();
         let labels = labels.parse().map_err(|error| invalid("label", error))?;
         let mut text = query.text("fieldSelector").unwrap_or_default().to_owned();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Call;
 use super::answer;
 use crate::api::{Patch, patched, read_eviction};
-use crate::listen::{Body, Claims, User};
+use crate::listen::{Body, Claims, ISSUER, User};
 use crate::status::{Name, Status, Wrong};
 
 impl Call<'_> {
@@ -66,7 +66,7 @@ impl Call<'_> {
         let body = self.body(&mut Vec::new())?;
         let named = body["metadata"]["name"].as_str().unwrap_or_default();
         if named != self.path.name {
-            let why = format!("name in URL does not match name in Eviction object");
+            let why = "name in URL does not match name in Eviction object";
             return Err(Status::bad_request(why));
         }
         let delete = read_eviction(&body)?;
@@ -93,7 +93,8 @@ impl Call<'_> {
     }
 
     pub(super) fn success(&self, code: u16) -> Result<Response<Body>, Status> {
-        let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code});
+        let status =
+            json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code});
         self.value(code, &status)
     }
 
@@ -106,19 +107,27 @@ impl Call<'_> {
         let user = User::service_account(namespace, name, &account.uid);
         let seconds = request["spec"]["expirationSeconds"].as_u64().unwrap_or(3600);
         if seconds < 600 {
-            let wrong = Wrong::invalid("spec.expirationSeconds", &json!(seconds), "may not specify a duration less than 10 minutes");
+            let wrong = Wrong::invalid(
+                "spec.expirationSeconds",
+                &json!(seconds),
+                "may not specify a duration less than 10 minutes",
+            );
             return Err(Status::invalid("authentication.k8s.io", "TokenRequest", name, vec![wrong]));
         }
         let now = self.api.now();
-        let expires = now + std::time::Duration::from_secs(seconds);
-        let audiences: Vec<String> = serde_json::from_value(request["spec"]["audiences"].take()).unwrap_or_default();
-        let claims = Claims { user, audiences: audiences.clone(), issued: now, expires };
-        let token = self.tokens.issue(claims);
-        let audiences =
-            if audiences.is_empty() { vec!["https://kubernetes.default.svc.cluster.local".to_owned()] } else { audiences };
+        let audiences: Vec<String> =
+            serde_json::from_value(request["spec"]["audiences"].take()).unwrap_or_default();
+        let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
+        let claims = Claims {
+            audiences: audiences.clone(),
+            lifetime: std::time::Duration::from_secs(seconds),
+            bound: json!({"namespace": namespace, "serviceaccount": {"name": name, "uid": &*account.uid}}),
+        };
+        let (token, expires) = self.tokens.issue(user, &claims, now);
         request["kind"] = json!("TokenRequest");
         request["apiVersion"] = json!("authentication.k8s.io/v1");
-        request["metadata"] = json!({"name": name, "namespace": namespace, "creationTimestamp": crate::api::stamp(now)});
+        request["metadata"] =
+            json!({"name": name, "namespace": namespace, "creationTimestamp": crate::api::stamp(now)});
         request["spec"]["audiences"] = json!(audiences);
         request["spec"]["expirationSeconds"] = json!(seconds);
         request["status"] = json!({"token": token, "expirationTimestamp": crate::api::stamp(expires)});

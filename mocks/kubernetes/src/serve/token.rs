@@ -28,7 +28,8 @@ impl Token {
         if token["v"] != "meta.k8s.io/v1" {
             return Err(invalid());
         }
-        let start = token["start"].as_str().and_then(|start| start.strip_suffix('\u{0}')).ok_or_else(invalid)?;
+        let start =
+            token["start"].as_str().and_then(|start| start.strip_suffix('\u{0}')).ok_or_else(invalid)?;
         let (namespace, name) = start.split_once('/').ok_or_else(invalid)?;
         let revision = token["rv"].as_u64().ok_or_else(invalid)?;
         Ok(Self { revision, after: Key::new(namespace, name) })

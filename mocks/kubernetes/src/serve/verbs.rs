@@ -144,7 +144,8 @@ impl Call<'_> {
         const CUSTOM: [&str; 3] = [SUPPORTED[0], SUPPORTED[1], SUPPORTED[3]];
         let custom = self.resource.custom.is_some();
         let read = |body: &Bytes| -> Result<Value, Status> {
-            serde_json::from_slice(body).map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))
+            serde_json::from_slice(body)
+                .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))
         };
         match body::media_type(self.headers) {
             "application/json-patch+json" => Ok(Patch::Json(read(self.body)?)),
@@ -187,7 +188,8 @@ impl Call<'_> {
                 options[key] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
             }
         }
-        write.dry_run |= options["dryRun"].as_array().is_some_and(|list| list.iter().any(|value| value == "All"));
+        write.dry_run |=
+            options["dryRun"].as_array().is_some_and(|list| list.iter().any(|value| value == "All"));
         let delete = Delete::read(&options).map_err(|why| Status::invalid_options("DeleteOptions", &why))?;
         Ok((delete, write))
     }
@@ -196,7 +198,12 @@ impl Call<'_> {
     fn deleted(&self, deleted: &Deleted) -> Response<Body> {
         let core = self.resource.group.is_empty();
         let shown = [
-            "pods", "services", "persistentvolumes", "persistentvolumeclaims", "serviceaccounts", "podtemplates",
+            "pods",
+            "services",
+            "persistentvolumes",
+            "persistentvolumeclaims",
+            "serviceaccounts",
+            "podtemplates",
             "resourcequotas",
         ];
         if !deleted.gone || core && shown.contains(&self.resource.plural.as_str()) {

@@ -80,7 +80,8 @@ impl Watch {
             (options.revision.unwrap_or_default(), VecDeque::new())
         };
         let now = api.now();
-        let timeout = options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(TIMEOUT, Duration::from_secs);
+        let timeout =
+            options.timeout_seconds.filter(|seconds| *seconds > 0).map_or(TIMEOUT, Duration::from_secs);
         Self {
             api: api.clone(),
             resource: resource.clone(),
@@ -116,7 +117,10 @@ impl Watch {
         match self.api.store().since(&self.resource.shelf, self.reached, BATCH) {
             Err(Compacted) => {
                 let (asked, current) = (self.reached, self.api.store().revision());
-                self.tell_error(&mut piece, &Status::expired(format!("too old resource version: {asked} ({current})")));
+                self.tell_error(
+                    &mut piece,
+                    &Status::expired(format!("too old resource version: {asked} ({current})")),
+                );
                 self.state = State::Over;
             }
             Ok((changes, reached)) => {
@@ -181,7 +185,7 @@ impl Watch {
 
     fn put(&self, piece: &mut BytesMut, event: &str, object: &[u8]) {
         match self.form.encoding {
-            Encoding::Protobuf => piece.put_slice(&protobuf::watch_frame(event, object)),
+            Encoding::Protobuf => piece.put_slice(&protobuf::watch_frame_of(event, object)),
             _ => put_json(piece, event, object),
         }
     }
@@ -195,7 +199,11 @@ impl Watch {
         if end {
             metadata["annotations"] = json!({ INITIAL_END: "true" });
         }
-        self.tell_value(piece, "BOOKMARK", &json!({"kind": kind, "apiVersion": version, "metadata": metadata}));
+        self.tell_value(
+            piece,
+            "BOOKMARK",
+            &json!({"kind": kind, "apiVersion": version, "metadata": metadata}),
+        );
     }
 
     fn tell_error(&self, piece: &mut BytesMut, status: &Status) {

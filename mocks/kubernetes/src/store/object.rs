@@ -207,7 +207,8 @@ fn split(value: &Value) -> (usize, Vec<u8>, Vec<u8>) {
     let body = before.len();
     before.extend_from_slice(b"\"metadata\":");
     split_metadata(&value["metadata"], &mut before, &mut after);
-    for (key, child) in object.iter().filter(|(key, _)| *key != "metadata" && !FIRST.contains(&key.as_str())) {
+    for (key, child) in object.iter().filter(|(key, _)| *key != "metadata" && !FIRST.contains(&key.as_str()))
+    {
         after.push(b',');
         member(&mut after, key, child);
     }
