@@ -89,7 +89,7 @@ fn message(
     for (tag, field) in fields {
         let known = declared.and_then(|declared| declared.fields.get(tag));
         let line = match known {
-            Some(known) if !plain => row(package, *tag, field, known),
+            Some(known) if !plain => row(package, *tag, field, known, go),
             _ => format!("{} {tag} {} r", field.name, shape(package, field)),
         };
         if known.is_none() && !plain {
@@ -100,7 +100,7 @@ fn message(
     Ok(())
 }
 
-fn row(package: &str, tag: i32, field: &Field, known: &golang::Field) -> String {
+fn row(package: &str, tag: i32, field: &Field, known: &golang::Field, go: &golang::Package) -> String {
     let mut flags = String::new();
     for (letter, set) in [
         ('p', known.pointer),
@@ -118,8 +118,11 @@ fn row(package: &str, tag: i32, field: &Field, known: &golang::Field) -> String 
     }
     let name = if known.inline { &known.name } else { &known.json };
     let mut row = format!("{name} {tag} {} {flags}", shape(package, field));
-    if known.go != usual(package, field) {
-        row += &format!(" ~{}", known.go);
+    let element = known.go.trim_start_matches("[]");
+    let behind = go.aliases.get(element).map_or(element, String::as_str);
+    let spelled = known.go.replace(element, behind);
+    if spelled != usual(package, field) {
+        row += &format!(" ~{spelled}");
     }
     if !known.patch_strategy.is_empty() {
         row += &format!(" @{}", known.patch_strategy);
