@@ -71,6 +71,16 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
     }
 
+    /// An invalid value that is too large to show.
+    pub(crate) fn invalid_unshown(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
+    }
+
+    /// An invalid value that is shown in other words than its own.
+    pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}: {detail}"))
+    }
+
     /// A value of the wrong JSON type.
     pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
@@ -89,12 +99,14 @@ impl Wrong {
     }
 
     pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
-        let detail = format!("Too long: may not be more than {limit} bytes");
+        let unit = if limit == 1 { "byte" } else { "bytes" };
+        let detail = format!("Too long: may not be more than {limit} {unit}");
         Self::new("FieldValueTooLong", field, detail)
     }
 
     pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
-        let detail = format!("Too many: {actual}: must have at most {limit} items");
+        let unit = if limit == 1 { "item" } else { "items" };
+        let detail = format!("Too many: {actual}: must have at most {limit} {unit}");
         Self::new("FieldValueTooMany", field, detail)
     }
 
@@ -135,6 +147,11 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
+    /// Options that contradict themselves.
+    pub(crate) fn invalid_options(kind: &str, why: &str) -> Self {
+        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {why}"))
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
@@ -146,6 +163,11 @@ impl Status {
             format!("{name} \"{object}\" is forbidden: {why}")
         };
         Self::new(403, "Forbidden", message).about(name, object)
+    }
+
+    /// A path that is no resource, and who may not see it.
+    pub(crate) fn forbidden_path(why: &str) -> Self {
+        Self::new(403, "Forbidden", format!("forbidden: {why}"))
     }
 
     pub(crate) fn not_found(name: Name<'_>, object: &str) -> Self {
@@ -204,6 +226,14 @@ impl Status {
         Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
     }
 
+    /// A JSON patch of too many operations.
+    pub(crate) fn too_large_patch(limit: usize, got: usize) -> Self {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is {limit}, got {got}"
+        );
+        Self::new(413, "RequestEntityTooLarge", message)
+    }
+
     pub(crate) fn unsupported_media_type(got: &str, supported: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
@@ -230,6 +260,11 @@ impl Status {
         status
     }
 
+    /// A patch that cannot be done on this object. A real server does not say why.
+    pub(crate) fn rejected() -> Self {
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+    }
+
     pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u32) -> Self {
         let mut status = Self::new(429, "TooManyRequests", message);
         status.details.retry_after_seconds = retry_after_seconds;
@@ -240,10 +275,20 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
     }
 
+    /// An error that a real server lets through as it is: no reason, only its text.
+    pub(crate) fn plain(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
     /// A real server would answer; this one does not simulate it.
     pub(crate) fn not_simulated(what: &str) -> Self {
         let message = format!("{what} is not simulated by this control plane");
         Self::new(501, "NotImplemented", message)
+    }
+
+    /// The client took too long over its request.
+    pub(crate) fn request_timeout() -> Self {
+        Self::new(504, "Timeout", "Timeout: request did not complete within the allotted timeout")
     }
 
     /// The client has seen the future.
@@ -280,9 +325,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            body["reason"] = Value::from(self.reason);
+        }
         let details = self.details.to_value();
         if details.as_object().is_some_and(|details| !details.is_empty()) {
             body["details"] = details;
