@@ -33,12 +33,7 @@ pub(crate) fn encode_bare(api_version: &str, kind: &str, object: &Value) -> Resu
     Ok(out)
 }
 
-/// A frame of a watch: `object` stands in it enveloped.
-pub(crate) fn watch_frame(event: &str, object: &Value) -> Result<Vec<u8>, Error> {
-    Ok(watch_frame_of(event, &encode(object)?))
-}
-
-/// The same around an object that is already enveloped.
+/// A frame of a watch, around an object that is already enveloped.
 pub(crate) fn watch_frame_of(event: &str, enveloped: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(enveloped.len() + 32);
     frame.extend_from_slice(&[0; 4]);

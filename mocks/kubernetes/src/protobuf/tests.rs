@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Error, ListWriter, decode, encode, encode_bare, watch_frame, watch_frame_of};
+use super::{Error, ListWriter, decode, encode, encode_bare, watch_frame_of};
 use crate::schema::conform;
 use crate::schema::drawn::Draw;
 
@@ -99,13 +99,16 @@ fn an_empty_list_is_a_list() {
 
 #[test]
 fn a_watch_frame_is_a_length_and_an_event_around_an_envelope() {
-    let enveloped = encode(&pod("a")).unwrap();
-    let frame = watch_frame("ADDED", &pod("a")).unwrap();
-    assert_eq!(frame, watch_frame_of("ADDED", &enveloped));
+    let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "a"}});
+    let enveloped = encode(&namespace).unwrap();
+    let frame = watch_frame_of("ADDED", &enveloped);
     let length = usize::try_from(u32::from_be_bytes(frame[..4].try_into().unwrap())).unwrap();
     assert_eq!(length, frame.len() - 4);
-    assert_eq!(&frame[4..11], b"\x0a\x05ADDED");
-    assert!(frame.ends_with(&enveloped));
+    // Type, then the object, whose only field is the envelope.
+    let (event, raw) = frame[4..].split_at(7);
+    assert_eq!(event, b"\x0a\x05ADDED");
+    let inner = u8::try_from(enveloped.len()).unwrap();
+    assert_eq!(raw, [&[0x12, inner + 2, 0x0a, inner], &enveloped[..]].concat());
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Walk {
             self.single(field.shape, value, &|| field.go())?;
             return Ok(field.always || !value.is_null() && (field.pointer || !is_empty(value)));
         }
-        Ok(field.always || !field.pointer && !is_empty(value))
+        Ok(field.always || !is_empty(value))
     }
 
     fn list(&mut self, field: &'static Field, value: &mut Value) -> Result<(), String> {

@@ -16,10 +16,10 @@ use std::sync::OnceLock;
 
 pub(crate) use calendar::{Instant, Precision};
 pub(crate) use conform::{conform, refusal, strict_error, strict_warnings};
-pub(crate) use reader::{Document, read};
+pub(crate) use reader::read;
 pub(crate) use scalars::quantity;
-pub(crate) use table::{Field, List, Merge, Shape};
-pub(crate) use zero::{complete, is_empty, zero, zero_object, zero_of};
+pub(crate) use table::{Field, List, Shape};
+pub(crate) use zero::{complete, is_empty, zero, zero_of};
 
 /// All messages.
 pub(crate) fn schema() -> &'static Schema {

@@ -12,7 +12,7 @@ pub(crate) fn quantity(text: &str) -> Result<String, String> {
     text.trim().parse::<Quantity>().map(|quantity| quantity.to_string()).map_err(|error| error.to_string())
 }
 
-/// `None`: JSON of a type that holds no quantity, which reads like an odd text.
+/// Brings a quantity into the form in which the API prints it again; a number reads like its text.
 pub(super) fn canonical_quantity(value: &mut Value) -> Result<(), String> {
     let canonical = match &*value {
         Value::String(text) if plainly_canonical(text) => return Ok(()),
@@ -31,7 +31,7 @@ fn plainly_canonical(text: &str) -> bool {
         && matches!(&text[digits..], "" | "m" | "k" | "M" | "G" | "Ki" | "Mi" | "Gi" | "Ti")
 }
 
-/// Brings a time into its canonical form; the zero time becomes `null`.
+/// Brings a time into its canonical form. The zero time becomes `null`, and a pointer to it unset, where Go writes `null`.
 pub(super) fn canonical_time(value: &mut Value, precision: Precision) -> Result<(), String> {
     let Value::String(text) = &*value else { return Ok(()) };
     let instant = Instant::parse(text, precision)?;
