@@ -23,6 +23,7 @@ pub(crate) struct Struct {
 }
 
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a row, each apart from the others")]
 pub(crate) struct Field {
     /// The Go name, which errors print for an embedded struct.
     pub(crate) name: String,

@@ -117,29 +117,28 @@ fn row(package: &str, tag: i32, field: &Field, known: &golang::Field, go: &golan
         flags.push('.');
     }
     let name = if known.inline { &known.name } else { &known.json };
-    let mut row = format!("{name} {tag} {} {flags}", shape(package, field));
+    let mut words = vec![name.clone(), tag.to_string(), shape(package, field), flags];
     let element = known.go.trim_start_matches("[]");
     let behind = go.aliases.get(element).map_or(element, String::as_str);
     let spelled = known.go.replace(element, behind);
     if spelled != usual(package, field) {
-        row += &format!(" ~{spelled}");
+        words.push(format!("~{spelled}"));
     }
-    if !known.patch_strategy.is_empty() {
-        row += &format!(" @{}", known.patch_strategy);
-        if !known.patch_merge_key.is_empty() {
-            row += &format!("/{}", known.patch_merge_key);
-        }
+    match (known.patch_strategy.as_str(), known.patch_merge_key.as_str()) {
+        ("", _) => {}
+        (strategy, "") => words.push(format!("@{strategy}")),
+        (strategy, key) => words.push(format!("@{strategy}/{key}")),
     }
-    let keys: Vec<&str> = known.markers.all("listMapKey").collect();
     if known.markers.has("listType", "set") {
-        row += " #set";
+        words.push("#set".to_owned());
     } else if known.markers.has("listType", "map") {
-        row += &format!(" #map:{}", keys.join(","));
+        let keys: Vec<&str> = known.markers.all("listMapKey").collect();
+        words.push(format!("#map:{}", keys.join(",")));
     }
     if let Some(value) = known.markers.all("default").find_map(|value| value.strip_prefix('"')) {
-        row += &format!(" ={}", value.trim_end_matches('"'));
+        words.push(format!("={}", value.trim_end_matches('"')));
     }
-    row
+    words.join(" ")
 }
 
 fn shape(package: &str, field: &Field) -> String {
