@@ -25,7 +25,9 @@ impl Format {
             "datetime" => date_time,
             "date" => date,
             "duration" => duration,
-            "byte" => |text| base64::engine::general_purpose::STANDARD.decode(text).is_ok(),
+            "byte" => {
+                |text| !text.is_empty() && base64::engine::general_purpose::STANDARD.decode(text).is_ok()
+            }
             "ipv4" => |text| text.parse::<Ipv4Addr>().is_ok(),
             "ipv6" => |text| text.contains(':') && text.parse::<Ipv6Addr>().is_ok(),
             "cidr" => cidr,
@@ -40,9 +42,8 @@ impl Format {
             "hexcolor" => |text| HEX_COLOR.is_match(text),
             "k8sshortname" => |text| text.len() <= 63 && SHORT_NAME.is_match(text),
             "k8slongname" => |text| text.len() <= 253 && LONG_NAME.is_match(text),
-            "bsonobjectid" | "isbn" | "isbn10" | "isbn13" | "creditcard" | "ssn" | "rgbcolor" | "password" => {
-                |_| true
-            }
+            "bsonobjectid" | "isbn" | "isbn10" | "isbn13" | "creditcard" | "ssn" | "rgbcolor"
+            | "password" => |_| true,
             _ => return None,
         };
         Some(Self { name: name.to_owned(), valid })
