@@ -40,8 +40,6 @@ impl Program {
         }
         let mut expression = match Parser::new().enable_optional_syntax(true).parse(source) {
             Ok(expression) => expression,
-            // Quoted identifiers are newer than the parser.
-            Err(_) if source.contains('`') => return Self::beyond(source, "quoted identifiers"),
             Err(error) => return Self::Broken(format!("compilation failed: {error}")),
         };
         let mut found = Found::default();
@@ -282,7 +280,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_told_from_what_cannot_be_done_here() {
-        for source in ["[1].all(i, x, x > 0)", "cel.bind(a, 1, a > 0)", "Thing{a: 1} == 1", "self.`a-b`"] {
+        for source in ["[1].all(i, x, x > 0)", "cel.bind(a, 1, a > 0)", "Thing{a: 1} == 1"] {
             assert!(matches!(Program::compile(source), Program::Beyond), "{source}");
         }
         for (source, why) in [
