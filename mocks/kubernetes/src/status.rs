@@ -133,6 +133,14 @@ impl fmt::Display for Wrong {
     }
 }
 
+/// `conflict with X`, for several fields.
+fn one_managers_conflicts(causes: &[Cause]) -> String {
+    let heading = causes.first().map_or("", |cause| cause.message.as_str());
+    let mut lines = vec![format!("{}:", heading.replacen("conflict", "conflicts", 1))];
+    lines.extend(causes.iter().map(|cause| format!("- {}", cause.field)));
+    lines.join("\n")
+}
+
 /// A value as upstream prints it inside an error.
 fn shown(value: &Value) -> String {
     value.to_string()
@@ -212,14 +220,19 @@ impl Status {
         Self::conflict(name, object, why)
     }
 
-    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict`.
+    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict` and stand together by manager.
     pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
-        let count = causes.len();
-        let plural = if count == 1 { "conflict" } else { "conflicts" };
-        let list: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
-        let mut status =
-            Self::new(409, "Conflict", format!("Apply failed with {count} {plural}: {}", list.join("\n")));
+        let mut message = format!("Apply failed with {} conflict", causes.len());
+        match &causes[..] {
+            [one] => message += &format!(": {}: {}", one.message, one.field),
+            many => {
+                message += "s: ";
+                let groups = many.chunk_by(|one, next| one.message == next.message);
+                let groups: Vec<String> = groups.map(one_managers_conflicts).collect();
+                message += &groups.join("\n");
+            }
+        }
+        let mut status = Self::new(409, "Conflict", message);
         status.details.causes = causes;
         status
     }
