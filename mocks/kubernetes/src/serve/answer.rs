@@ -127,8 +127,7 @@ impl Showing<'_> {
         metadata: Map<String, Value>,
         headers: bool,
     ) -> Value {
-        let rows =
-            Rows { resource: self.resource, include: self.include, headers, now: self.now, custom: None };
+        let rows = Rows { resource: self.resource, include: self.include, headers, now: self.now };
         present::table(rows, values, metadata)
     }
 }
