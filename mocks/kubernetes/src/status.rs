@@ -76,9 +76,10 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
     }
 
-    /// An invalid value that is shown in other words than its own.
+    /// The same for a value that upstream does not print as JSON of the wire, but as its own struct: `shown`.
     pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}: {detail}"))
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}{detail}"))
     }
 
     /// A value of the wrong JSON type.
@@ -92,6 +93,12 @@ impl Wrong {
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
+    }
+
+    /// A duplicate that upstream prints as its own struct.
+    pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {shown}{detail}"))
     }
 
     pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
@@ -124,6 +131,14 @@ impl fmt::Display for Wrong {
         }
         write!(f, "{}: {}", self.cause.field, self.cause.message)
     }
+}
+
+/// `conflict with X`, for several fields.
+fn one_managers_conflicts(causes: &[Cause]) -> String {
+    let heading = causes.first().map_or("", |cause| cause.message.as_str());
+    let mut lines = vec![format!("{}:", heading.replacen("conflict", "conflicts", 1))];
+    lines.extend(causes.iter().map(|cause| format!("- {}", cause.field)));
+    lines.join("\n")
 }
 
 /// A value as upstream prints it inside an error.
@@ -205,14 +220,19 @@ impl Status {
         Self::conflict(name, object, why)
     }
 
-    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict`.
+    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict` and stand together by manager.
     pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
-        let count = causes.len();
-        let plural = if count == 1 { "conflict" } else { "conflicts" };
-        let list: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
-        let mut status =
-            Self::new(409, "Conflict", format!("Apply failed with {count} {plural}: {}", list.join("\n")));
+        let mut message = format!("Apply failed with {} conflict", causes.len());
+        match &causes[..] {
+            [one] => message += &format!(": {}: {}", one.message, one.field),
+            many => {
+                message += "s: ";
+                let groups = many.chunk_by(|one, next| one.message == next.message);
+                let groups: Vec<String> = groups.map(one_managers_conflicts).collect();
+                message += &groups.join("\n");
+            }
+        }
+        let mut status = Self::new(409, "Conflict", message);
         status.details.causes = causes;
         status
     }

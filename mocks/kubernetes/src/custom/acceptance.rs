@@ -26,8 +26,11 @@ pub(crate) fn check(crd: &Value, definition: &Definition) -> Vec<Wrong> {
     scope(spec, &mut wrong);
     let specs = spec["versions"].as_array().map_or(&[][..], Vec::as_slice);
     for (number, (spec, version)) in specs.iter().zip(&definition.versions).enumerate() {
-        check_version(spec, version, &index("spec.versions", number), &mut wrong);
+        check_version(spec, version, specs, &index("spec.versions", number), &mut wrong);
     }
+    // What the versions share is wrong once.
+    let mut seen = BTreeSet::new();
+    wrong.retain(|wrong| seen.insert(wrong.to_string()));
     versions(spec, definition, &mut wrong);
     names(&definition.names, &mut wrong);
     conversion(&spec["conversion"], &mut wrong);
@@ -71,7 +74,7 @@ fn versions(spec: &Value, definition: &Definition, wrong: &mut Vec<Wrong>) {
     }
 }
 
-fn check_version(spec: &Value, version: &Version, at: &str, wrong: &mut Vec<Wrong>) {
+fn check_version(spec: &Value, version: &Version, all: &[Value], at: &str, wrong: &mut Vec<Wrong>) {
     if let Some(why) = not_a_label(&version.name) {
         wrong.push(Wrong::invalid(field(at, "name"), &spec["name"], &why));
     }
@@ -83,17 +86,26 @@ fn check_version(spec: &Value, version: &Version, at: &str, wrong: &mut Vec<Wron
             "can only be set for deprecated versions",
         ));
     }
-    let schema_at = field(at, "schema.openAPIV3Schema");
+    let place =
+        |word: &str, alone: &str| if shared(all, word) { format!("spec.{alone}") } else { field(at, word) };
+    let schema_at = field(&place("schema", "validation"), "openAPIV3Schema");
     if version.schema.is_object() {
         schema(version, &schema_at, wrong);
     } else {
         wrong.push(Wrong::required(schema_at, ""));
     }
-    scale(&spec["subresources"]["scale"], &field(at, "subresources.scale"), wrong);
+    let subresources_at = place("subresources", "subresources");
+    scale(&spec["subresources"]["scale"], &field(&subresources_at, "scale"), wrong);
+    let columns_at = place("additionalPrinterColumns", "additionalPrinterColumns");
     for (number, column) in spec["additionalPrinterColumns"].as_array().into_iter().flatten().enumerate() {
-        check_column(column, &index(&field(at, "additionalPrinterColumns"), number), wrong);
+        check_column(column, &index(&columns_at, number), wrong);
     }
-    selectable_fields(version, &field(at, "selectableFields"), wrong);
+    selectable_fields(version, &place("selectableFields", "selectableFields"), wrong);
+}
+
+/// Whether all versions say the same. A real server then moves it out of the versions before it looks at it.
+fn shared(all: &[Value], word: &str) -> bool {
+    all.iter().all(|version| version[word] == all[0][word] && !version[word].is_null())
 }
 
 fn schema(version: &Version, at: &str, wrong: &mut Vec<Wrong>) {

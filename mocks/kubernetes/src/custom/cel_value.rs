@@ -41,7 +41,9 @@ pub(crate) fn of(value: &Value, node: &Node, like: Option<&Value>) -> Cel {
         }
         Value::Object(fields) => {
             let is_map = !matches!(node.additional, Additional::Unsaid | Additional::Forbidden);
-            let entries = fields.iter().map(|(name, value)| {
+            // A null field is an absent one; a null entry of a map is an entry.
+            let present = fields.iter().filter(|(_, value)| node.properties.is_empty() || !value.is_null());
+            let entries = present.map(|(name, value)| {
                 let key = if is_map { name.clone() } else { escape(name) };
                 let like = like.and_then(|like| like.get(name));
                 let value = node.field(name).map_or_else(|| plain(value), |node| of(value, node, like));

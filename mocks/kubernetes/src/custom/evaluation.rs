@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use kube_cel::{
     KubeCelExt as _,
-    cel::{Context, ExecutionError, IdedExpr, Value as Cel, objects::OptionalValue, parser::Parser},
+    cel::{
+        Context, ExecutionError, IdedExpr, Value as Cel, extractors::This, objects::OptionalValue,
+        parser::Parser,
+    },
 };
 use serde_json::Value;
 
@@ -23,7 +26,30 @@ use crate::status::Wrong;
 
 thread_local! {
     /// The functions of Kubernetes. They are the same everywhere, and a context cannot be shared.
-    static FUNCTIONS: Context<'static> = Context::default().with_all();
+    static FUNCTIONS: Context<'static> = functions();
+}
+
+fn functions() -> Context<'static> {
+    let mut functions = Context::default().with_all();
+    // The library counts the bytes of a text; the language counts its characters.
+    functions.add_function("size", |This(this): This<Cel>| size(&this));
+    functions
+}
+
+fn size(value: &Cel) -> Result<i64, ExecutionError> {
+    let size = match value {
+        Cel::List(items) => items.len(),
+        Cel::Map(entries) => entries.map.len(),
+        Cel::String(text) => text.chars().count(),
+        Cel::Bytes(bytes) => bytes.len(),
+        _ => return Err(ExecutionError::NoSuchOverload),
+    };
+    Ok(i64::try_from(size).unwrap_or(i64::MAX))
+}
+
+/// Works with the functions of Kubernetes.
+pub(super) fn with_functions<T>(work: impl FnOnce(&Context<'static>) -> T) -> T {
+    FUNCTIONS.with(work)
 }
 
 /// Whether a function is known by this name, plain or as a method.
@@ -31,7 +57,7 @@ pub(crate) fn has_function(name: &str) -> bool {
     let named = name.starts_with(|char: char| char.is_ascii_alphabetic());
     let unknown = |source: String| {
         let Ok(expression) = Parser::new().parse(&source) else { return false };
-        let result = FUNCTIONS.with(|functions| Cel::resolve(&expression, functions));
+        let result = with_functions(|functions| Cel::resolve(&expression, functions));
         matches!(result, Err(ExecutionError::UndeclaredReference(_)))
     };
     !named || !unknown(format!("{name}(0)")) || (!name.contains('.') && !unknown(format!("0.{name}()")))
@@ -39,7 +65,7 @@ pub(crate) fn has_function(name: &str) -> bool {
 
 /// Evaluates an expression of one variable `x`.
 pub(super) fn apply(expression: &IdedExpr, x: Cel) -> Option<Cel> {
-    FUNCTIONS.with(|functions| {
+    with_functions(|functions| {
         let mut scope = functions.new_inner_scope();
         scope.add_variable_from_value("x", x);
         Cel::resolve(expression, &scope).ok()
@@ -50,7 +76,7 @@ pub(super) fn apply(expression: &IdedExpr, x: Cel) -> Option<Cel> {
 pub(crate) fn validate(value: &Value, node: &Node, old: Option<&Value>, at: &str) -> Vec<Wrong> {
     let pair = old.map(|old| Pair { new: value, old, node });
     let mut wrong = Vec::new();
-    FUNCTIONS.with(|functions| {
+    with_functions(|functions| {
         let mut walk = Walk { functions, wrong: &mut wrong };
         walk.value(value, old, node, at, Ratchet { here: pair, above: None });
     });
@@ -190,6 +216,9 @@ fn message(rule: &Rule, scope: &Context<'_>) -> Option<String> {
     good.then(|| message.to_owned())
 }
 
+const NO_QUANTITY: &str =
+    "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
+
 /// What a real evaluator says about an error.
 fn said(error: &ExecutionError, rule: &str) -> String {
     let what = match error {
@@ -200,6 +229,12 @@ fn said(error: &ExecutionError, rule: &str) -> String {
         ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
         ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
         ExecutionError::Overflow(..) => "integer overflow".to_owned(),
+        ExecutionError::FunctionError { function, .. } if function == "quantity" => NO_QUANTITY.to_owned(),
+        ExecutionError::FunctionError { function, .. }
+            if ["int", "uint", "double"].contains(&function.as_str()) =>
+        {
+            format!("type conversion error from 'string' to '{function}'")
+        }
         ExecutionError::FunctionError { message, .. } => message.clone(),
         ExecutionError::NoSuchOverload
         | ExecutionError::ValuesNotComparable(..)

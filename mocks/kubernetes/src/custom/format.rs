@@ -25,7 +25,9 @@ impl Format {
             "datetime" => date_time,
             "date" => date,
             "duration" => duration,
-            "byte" => |text| base64::engine::general_purpose::STANDARD.decode(text).is_ok(),
+            "byte" => {
+                |text| !text.is_empty() && base64::engine::general_purpose::STANDARD.decode(text).is_ok()
+            }
             "ipv4" => |text| text.parse::<Ipv4Addr>().is_ok(),
             "ipv6" => |text| text.contains(':') && text.parse::<Ipv6Addr>().is_ok(),
             "cidr" => cidr,

@@ -7,8 +7,8 @@ use super::{
     node::{List, Node, flag, text, texts},
     openapi,
     path::{field, index, key},
+    program::Program,
     pruning,
-    rule::Program,
 };
 use crate::status::Wrong;
 

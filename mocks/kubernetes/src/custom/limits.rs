@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{
     correlation::same,
     node::Node,
-    number::{Num, go_float},
+    number::{Num, canonical, go_float},
     openapi::{At, Outcome},
 };
 use crate::status::Wrong;
@@ -98,7 +98,7 @@ fn multiple(number: Num, factor: f64, at: At<'_>, outcome: &mut Outcome) {
     };
     if !positive {
         let sentence = format!("factor MultipleOf declared for {} must be positive: {shown}", at.name);
-        outcome.fail(sentence.clone(), Wrong::invalid(at.here(), &Num::Float(factor).shown(), &sentence));
+        outcome.fail(sentence.clone(), Wrong::invalid_shown(at.here(), &shown, &sentence));
     } else if !holds {
         invalid(at, &number.shown(), &format!("should be a multiple of {shown}"), outcome);
     }
@@ -147,5 +147,5 @@ pub(super) fn choices(value: &Value, node: &Node, at: At<'_>, outcome: &mut Outc
         .collect();
     let list: Vec<&str> = shown.iter().map(String::as_str).collect();
     let sentence = format!("{} in body should be one of [{}]", at.name, list.join(" "));
-    outcome.fail(sentence, Wrong::not_supported(at.here(), value, &list));
+    outcome.fail(sentence, Wrong::not_supported(at.here(), &canonical(value), &list));
 }

@@ -22,6 +22,7 @@ mod number;
 mod openapi;
 mod path;
 mod pattern;
+mod program;
 mod pruning;
 mod rule;
 mod scaling;

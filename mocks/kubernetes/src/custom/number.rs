@@ -44,6 +44,18 @@ impl Num {
     }
 }
 
+/// A value whose numbers are written in one way: `1.0` as `1`.
+pub(crate) fn canonical(value: &Value) -> Value {
+    match value {
+        Value::Number(number) => Num::of(number).shown(),
+        Value::Array(items) => items.iter().map(canonical).collect(),
+        Value::Object(fields) => {
+            Value::Object(fields.iter().map(|(name, value)| (name.clone(), canonical(value))).collect())
+        }
+        other => other.clone(),
+    }
+}
+
 /// A float in the notation of Go's `%v`.
 pub(crate) fn go_float(float: f64) -> String {
     let size = float.abs();

@@ -99,7 +99,7 @@ fn check(value: &Value, node: &Node, at: At<'_>, pair: Option<Pair<'_>>) -> Outc
         check_type(value, node, at, &mut outcome);
         outcome.count();
     }
-    junctions(value, node, at, pair, &mut outcome);
+    junctions(value, node, at, &mut outcome);
     outcome.count();
     match value {
         Value::String(text) => limits::text(text, node, at, &mut outcome),
@@ -160,13 +160,13 @@ fn wrong_type(at: At<'_>, expected: &str, got: &str, outcome: &mut Outcome) {
     outcome.fail(sentence.clone(), Wrong::wrong_type(at.here(), &Value::from(got), &sentence));
 }
 
-/// `anyOf`, `oneOf`, `allOf`, `not`.
-fn junctions(value: &Value, node: &Node, at: At<'_>, pair: Option<Pair<'_>>, outcome: &mut Outcome) {
-    let mut fail = |outcome: &mut Outcome, tail: &str| {
+/// `anyOf`, `oneOf`, `allOf`, `not`. Nothing is tolerated in them for being old.
+fn junctions(value: &Value, node: &Node, at: At<'_>, outcome: &mut Outcome) {
+    let fail = |outcome: &mut Outcome, tail: &str| {
         let sentence = format!("{:?} must {tail}", at.name);
         outcome.fail(sentence.clone(), Wrong::invalid(at.path(""), &Value::from(""), &sentence));
     };
-    let try_all = |nodes: &[Node]| nodes.iter().map(|node| check(value, node, at, pair)).collect::<Vec<_>>();
+    let try_all = |nodes: &[Node]| nodes.iter().map(|node| check(value, node, at, None)).collect::<Vec<_>>();
     if !node.any_of.is_empty() {
         let outcomes = try_all(&node.any_of);
         if let Some(good) = outcomes.iter().position(Outcome::holds) {
@@ -207,7 +207,7 @@ fn junctions(value: &Value, node: &Node, at: At<'_>, pair: Option<Pair<'_>>, out
             );
         }
     }
-    if node.not.as_deref().is_some_and(|not| check(value, not, at, pair).holds()) {
+    if node.not.as_deref().is_some_and(|not| check(value, not, at, None).holds()) {
         fail(outcome, "not validate the schema (not)");
     }
     outcome.count();

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Scale, Version};
+use super::{
+    Scale, Version,
+    number::{Num, go_float},
+};
 use crate::status::{Status, Wrong};
 
 impl Version {
@@ -54,6 +57,41 @@ fn get<'a>(object: &'a Value, path: &str) -> Option<&'a Value> {
     names(path).try_fold(object, |value, name| value.get(name))
 }
 
+/// The same for a place that must hold a value of one kind; an error says what is in the way.
+fn must<'a>(
+    object: &'a Value,
+    path: &str,
+    kind: &str,
+    fits: fn(&Value) -> bool,
+) -> Result<Option<&'a Value>, String> {
+    let mut value = object;
+    let refuse = |value: &Value, kind: &str| {
+        Err(format!("{path} accessor error: {}, expected {kind}", described(value)))
+    };
+    for name in names(path) {
+        let Value::Object(fields) = value else { return refuse(value, "map[string]interface{}") };
+        let Some(next) = fields.get(name) else { return Ok(None) };
+        value = next;
+    }
+    if fits(value) { Ok(Some(value)) } else { refuse(value, kind) }
+}
+
+/// A value and its type, as Go prints them.
+fn described(value: &Value) -> String {
+    let (shown, kind) = match value {
+        Value::Null => ("<nil>".to_owned(), "<nil>"),
+        Value::Bool(_) => (value.to_string(), "bool"),
+        Value::Number(number) => match Num::of(number) {
+            Num::Int(int) => (int.to_string(), "int64"),
+            Num::Float(float) => (go_float(float), "float64"),
+        },
+        Value::String(text) => (text.clone(), "string"),
+        Value::Array(_) => ("[…]".to_owned(), "[]interface {}"),
+        Value::Object(_) => ("map[…]".to_owned(), "map[string]interface {}"),
+    };
+    format!("{shown} is of the type {kind}")
+}
+
 /// What is wrong with the counts of an object.
 pub(super) fn validate(object: &Value, scale: &Scale) -> Vec<Wrong> {
     let mut wrong = Vec::from_iter(count(object, &scale.spec_replicas));
@@ -65,34 +103,21 @@ pub(super) fn validate(object: &Value, scale: &Scale) -> Vec<Wrong> {
 pub(super) fn validate_status(object: &Value, scale: &Scale) -> Vec<Wrong> {
     let mut wrong = Vec::from_iter(count(object, &scale.status_replicas));
     if let Some(path) = &scale.label_selector
-        && let Some(value) = get(object, path).filter(|value| !value.is_string())
+        && let Err(detail) = must(object, path, "string", Value::is_string)
     {
-        let detail = accessor(path, value, "string");
         wrong.push(Wrong::invalid(path.as_str(), &Value::from(""), &detail));
     }
     wrong
 }
 
 fn count(object: &Value, path: &str) -> Option<Wrong> {
-    let value = get(object, path)?;
-    let Some(count) = value.as_i64() else {
-        return Some(Wrong::invalid(path, &Value::from(0), &accessor(path, value, "int64")));
+    let value = match must(object, path, "int64", Value::is_i64) {
+        Ok(value) => value?,
+        Err(detail) => return Some(Wrong::invalid(path, &Value::from(0), &detail)),
     };
+    let (count, limit) = (value.as_i64()?, i64::from(i32::MAX));
     if count < 0 {
         return Some(Wrong::invalid(path, value, "should be a non-negative integer"));
     }
-    let limit = i64::from(i32::MAX);
     (count > limit).then(|| Wrong::invalid(path, value, &format!("should be less than or equal to {limit}")))
-}
-
-fn accessor(path: &str, value: &Value, expected: &str) -> String {
-    let (shown, kind) = match value {
-        Value::Null => ("<nil>".to_owned(), "<nil>"),
-        Value::Bool(_) => (value.to_string(), "bool"),
-        Value::Number(_) => (value.to_string(), "float64"),
-        Value::String(text) => (text.clone(), "string"),
-        Value::Array(_) => (value.to_string(), "[]interface {}"),
-        Value::Object(_) => (value.to_string(), "map[string]interface {}"),
-    };
-    format!("{path} accessor error: {shown} is of the type {kind}, expected {expected}")
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{
     node::{List, Node},
+    number::canonical,
     path,
 };
 use crate::status::Wrong;
@@ -62,6 +63,7 @@ fn map(items: &[Value], keys: &[String], at: &str, wrong: &mut Vec<Wrong>) {
 fn report(values: impl Iterator<Item = Value>, at: &str, wrong: &mut Vec<Wrong>) {
     let mut seen = BTreeMap::new();
     for (index, value) in values.enumerate() {
+        let value = canonical(&value);
         let times: &mut usize = seen.entry(value.to_string()).or_default();
         *times += 1;
         if *times == 2 {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -35,14 +36,13 @@ struct Known {
     expires: Time,
 }
 
-/// What an issued token says.
+/// What an issued token says besides whose it is.
 #[derive(Clone, Debug)]
 pub(crate) struct Claims {
-    pub(crate) user: User,
-    /// For whom it is good; if nobody is named, for this server.
     pub(crate) audiences: Vec<String>,
-    pub(crate) issued: Time,
-    pub(crate) expires: Time,
+    pub(crate) lifetime: Duration,
+    /// The claim `kubernetes.io`: namespace, service account, pod.
+    pub(crate) bound: Value,
 }
 
 impl Tokens {
@@ -51,14 +51,15 @@ impl Tokens {
         self.list().known.insert(token.to_owned(), Known { user, expires: Time::NEVER });
     }
 
-    /// A new token, good until it expires.
-    pub(crate) fn issue(&self, claims: Claims) -> String {
+    /// A new token for `user`, good until the moment returned beside it.
+    pub(crate) fn issue(&self, user: User, claims: &Claims, now: Time) -> (String, Time) {
         let mut list = self.list();
-        list.known.retain(|_, known| known.expires > claims.issued);
+        list.known.retain(|_, known| known.expires > now);
         list.issued += 1;
-        let token = written(&claims, list.issued);
-        list.known.insert(token.clone(), Known { user: claims.user, expires: claims.expires });
-        token
+        let expires = whole_seconds(now + claims.lifetime);
+        let token = written(&user, claims, (now, expires), list.issued);
+        list.known.insert(token.clone(), Known { user, expires });
+        (token, expires)
     }
 
     /// Whose token it is, if it is anybody's and still good.
@@ -73,18 +74,16 @@ impl Tokens {
 }
 
 /// Header, claims and signature, each in base64.
-fn written(claims: &Claims, number: u64) -> String {
-    let Claims { user, audiences, issued, expires } = claims;
-    let audiences = if audiences.is_empty() { json!([ISSUER]) } else { json!(audiences) };
+fn written(user: &User, claims: &Claims, (now, expires): (Time, Time), number: u64) -> String {
     let header = json!({"alg": "HS256", "typ": "JWT"});
     let payload = json!({
-        "aud": audiences,
-        "exp": seconds(*expires),
-        "iat": seconds(*issued),
+        "aud": claims.audiences,
+        "exp": seconds(expires),
+        "iat": seconds(now),
         "iss": ISSUER,
         "jti": number.to_string(),
-        "kubernetes.io": account(user),
-        "nbf": seconds(*issued),
+        "kubernetes.io": claims.bound,
+        "nbf": seconds(now),
         "sub": user.name,
     });
     let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
@@ -99,51 +98,47 @@ fn written(claims: &Claims, number: u64) -> String {
     format!("{signed}.{}", URL_SAFE_NO_PAD.encode(signature))
 }
 
-/// Which service account a user is, in the words of its tokens.
-fn account(user: &User) -> Value {
-    let account = user.name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
-    account.map_or(Value::Null, |(namespace, name)| {
-        json!({"namespace": namespace, "serviceaccount": {"name": name, "uid": user.uid}})
-    })
-}
-
 fn seconds(time: Time) -> u64 {
     time.unix_nanos() / 1_000_000_000
 }
 
+fn whole_seconds(time: Time) -> Time {
+    Time::from_unix_nanos(seconds(time) * 1_000_000_000)
+}
+
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    const HOUR: Duration = Duration::from_secs(3600);
-
-    fn claims(issued: Time) -> Claims {
-        let user = User::service_account("default", "web", "u");
-        Claims { user, audiences: Vec::new(), issued, expires: issued + HOUR }
+    fn hour() -> Claims {
+        let bound = json!({"namespace": "default", "serviceaccount": {"name": "web", "uid": "u"}});
+        Claims { audiences: vec![ISSUER.to_owned()], lifetime: Duration::from_secs(3600), bound }
     }
 
     #[test]
     fn an_issued_token_opens_until_it_expires() {
         let tokens = Tokens::default();
-        let now = Time::EPOCH + Duration::from_secs(1);
-        let token = tokens.issue(claims(now));
-        let found = tokens.lookup(&token, now + HOUR - Duration::from_nanos(1));
-        assert_eq!(found.unwrap().name, "system:serviceaccount:default:web");
-        assert_eq!(tokens.lookup(&token, now + HOUR), None);
+        let user = User::service_account("default", "web", "u");
+        let now = Time::EPOCH + Duration::from_millis(1_500);
+        let (token, expires) = tokens.issue(user.clone(), &hour(), now);
+        assert_eq!(expires, Time::EPOCH + Duration::from_secs(3601));
+        assert_eq!(tokens.lookup(&token, now), Some(user.clone()));
+        assert_eq!(tokens.lookup(&token, expires), None);
         assert_eq!(tokens.lookup(&format!("{token}x"), now), None);
+        assert_eq!(user.name, "system:serviceaccount:default:web");
     }
 
     #[test]
     fn no_two_tokens_are_alike_and_their_claims_can_be_read() {
         let tokens = Tokens::default();
-        let (first, second) = (tokens.issue(claims(Time::EPOCH)), tokens.issue(claims(Time::EPOCH)));
+        let user = User::service_account("default", "web", "u");
+        let (first, _) = tokens.issue(user.clone(), &hour(), Time::EPOCH);
+        let (second, _) = tokens.issue(user, &hour(), Time::EPOCH);
         assert_ne!(first, second);
         let parts: Vec<&str> = first.split('.').collect();
-        let read: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(parts[1]).unwrap()).unwrap();
-        assert_eq!((&read["exp"], &read["aud"]), (&json!(3600), &json!([ISSUER])));
-        assert_eq!(read["kubernetes.io"]["serviceaccount"], json!({"name": "web", "uid": "u"}));
+        let claims: Value = serde_json::from_slice(&URL_SAFE_NO_PAD.decode(parts[1]).unwrap()).unwrap();
+        assert_eq!(claims["exp"], 3600);
+        assert_eq!(claims["kubernetes.io"]["serviceaccount"]["name"], "web");
         assert_eq!(URL_SAFE_NO_PAD.decode(parts[2]).unwrap().len(), 32);
     }
 
@@ -151,9 +146,9 @@ mod tests {
     fn what_has_expired_is_forgotten() {
         let tokens = Tokens::default();
         tokens.allow("for ever", User::new("jane", []));
-        tokens.issue(claims(Time::EPOCH));
-        tokens.issue(claims(Time::EPOCH + HOUR));
+        tokens.issue(User::new("joe", []), &hour(), Time::EPOCH);
+        tokens.issue(User::new("joe", []), &hour(), Time::EPOCH + Duration::from_secs(4000));
         assert_eq!(tokens.list().known.len(), 2);
-        assert!(tokens.lookup("for ever", Time::NEVER - HOUR).is_some());
+        assert!(tokens.lookup("for ever", Time::NEVER - Duration::from_secs(1)).is_some());
     }
 }
