@@ -9,7 +9,8 @@ use super::change::is_gone;
 use super::create::metadata;
 use super::finish::draft;
 use super::read::view;
-use super::{Api, Delete, Propagation, Target, Write, stamp};
+use super::{Api, Delete, Propagation, Target, Write, prepare, stamp};
+use crate::admit::{self, Verb};
 use crate::registry::Resource;
 use crate::status::Status;
 use crate::store::{Expect, Object};
@@ -40,7 +41,9 @@ impl Api {
         loop {
             let old = self.get(target).ok_or_else(|| target.not_found())?;
             check(target, &old, delete)?;
-            let before = view(resource, &old);
+            let mut before = view(resource, &old);
+            let request = prepare::request(resource, Verb::Delete, "", (target.namespace, target.name));
+            admit::admit(&request, &mut before, None, self)?;
             let after = self.mark(resource, &before, delete);
             let gone = is_gone(&after);
             if !gone && after == before {

@@ -41,23 +41,19 @@ impl Api {
         let mut config = config.clone();
         let mut warnings = Vec::new();
         prepare::check_kind(target.resource, &config)?;
-        let unknown = prepare::decode_applied(target.resource, &mut config, write, &mut warnings)?;
-        let _ = unknown;
+        prepare::decode_applied(target.resource, &mut config, write, &mut warnings)?;
         let write = Write { applies: true, ..write.clone() };
-        loop {
-            if self.get(target).is_none() && target.subresource.is_empty() {
-                let mut body = prepare::apply(self, target, None, &config, force, &write)?;
-                let fields = metadata(&mut body);
-                fields.insert("name".to_owned(), json!(target.name));
-                match self.create(target.resource, target.namespace, body, &write) {
-                    // Somebody else created it first: apply to what is there.
-                    Err(status) if status.reason == "AlreadyExists" => {}
-                    other => return other,
-                }
+        if self.get(target).is_none() && target.subresource.is_empty() {
+            let mut body = prepare::apply(self, target, None, &config, force, &write)?;
+            metadata(&mut body).insert("name".to_owned(), json!(target.name));
+            match self.create(target.resource, target.namespace, body, &write) {
+                // Somebody else created it first: apply to what is there.
+                Err(status) if status.reason == "AlreadyExists" => {}
+                other => return other,
             }
-            return self.change(target, &write, |before| {
-                prepare::apply(self, target, Some(before), &config, force, &write)
-            });
         }
+        self.change(target, &write, |before| {
+            prepare::apply(self, target, Some(before), &config, force, &write)
+        })
     }
 }

@@ -2,10 +2,14 @@
 //!
 //! Built-in kinds go by the table of fields and by [`crate::admit`], custom resources by their definition.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::{Api, Fields, Target, Write};
+use super::{Api, Fields, Target, Write, stamp, view};
+use crate::admit::{self, Request, Shelf, Verb};
 use crate::custom::{self, Definition, Version};
+use crate::patch::{self, Structure, Writer};
 use crate::registry::Resource;
 use crate::schema::{conform, refusal, schema, strict_error, strict_warnings};
 use crate::status::{Status, Wrong};
@@ -25,16 +29,25 @@ pub(super) fn decode(
             .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
         None => custom_decode(resource, &mut value),
     };
+    if resource.custom.is_none() {
+        admit::default(&resource.group, &resource.version, &resource.kind, &mut value);
+    }
+    strictly(write, &unknown, warnings)?;
+    Ok(value)
+}
+
+/// Tells of fields that nobody knows, as the writer wished.
+fn strictly(write: &Write, unknown: &[String], warnings: &mut Vec<String>) -> Result<(), Status> {
     match write.fields {
         Fields::Ignore => {}
-        Fields::Warn => warnings.extend(strict_warnings(&unknown, &write.doubles)),
+        Fields::Warn => warnings.extend(strict_warnings(unknown, &write.doubles)),
         Fields::Strict => {
-            if let Some(error) = strict_error(&unknown, &write.doubles) {
+            if let Some(error) = strict_error(unknown, &write.doubles) {
                 return Err(Status::bad_request(error));
             }
         }
     }
-    Ok(value)
+    Ok(())
 }
 
 /// Prunes and defaults a custom resource.
@@ -73,14 +86,28 @@ pub(super) fn for_create(
     api: &Api,
     resource: &Resource,
     value: &mut Value,
-    _write: &Write,
-    _warnings: &mut Vec<String>,
+    write: &Write,
+    warnings: &mut Vec<String>,
 ) -> Result<(), Status> {
+    let (group, version, kind) = (&*resource.group, &*resource.version, &*resource.kind);
+    let (namespace, name) = identity(value);
+    let request = request(resource, Verb::Create, "", (&namespace, &name));
+    warnings.extend(admit::admit(&request, value, None, api)?);
     if let Some((_, version)) = &resource.custom {
-        return custom_create(resource, version, value);
+        custom_create(resource, version, value)?;
+    } else {
+        admit::for_create(group, version, kind, value, &stamp(api.now()));
+        if kind == "Service" && group.is_empty() {
+            admit::allocate(value, None, api);
+        }
+        if is_definition(resource) {
+            define(api, value, None)?;
+        }
+        refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
+        admit::review(&request, value, None, api)?;
     }
-    if is_definition(resource) {
-        define(api, value, None)?;
+    if !write.applies {
+        track(api, resource, "", None, value, write);
     }
     Ok(())
 }
@@ -91,17 +118,132 @@ pub(super) fn for_update(
     target: &Target<'_>,
     before: &Value,
     after: &mut Value,
-    _write: &Write,
-    _warnings: &mut Vec<String>,
+    write: &Write,
+    warnings: &mut Vec<String>,
 ) -> Result<(), Status> {
-    let resource = target.resource;
+    let (resource, subresource) = (target.resource, target.subresource);
+    let (group, version, kind) = (&*resource.group, &*resource.version, &*resource.kind);
+    // Binding is the server's own doing: nothing of it is the client's to get wrong.
+    if subresource == "binding" {
+        return Ok(());
+    }
+    let request = request(resource, Verb::Update, subresource, (target.namespace, target.name));
+    warnings.extend(admit::admit(&request, after, Some(before), api)?);
     if let Some((_, version)) = &resource.custom {
-        return custom_update(target, version, before, after);
+        custom_update(target, version, before, after)?;
+    } else {
+        admit::for_update(group, kind, subresource, after, before, &stamp(api.now()));
+        if kind == "Service" && group.is_empty() && subresource.is_empty() {
+            admit::allocate(after, Some(before), api);
+        }
+        if is_definition(resource) {
+            define(api, after, Some(before))?;
+        }
+        refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
+        admit::review(&request, after, Some(before), api)?;
     }
-    if is_definition(resource) {
-        define(api, after, Some(before))?;
+    if !write.applies {
+        track(api, resource, subresource, Some(before), after, write);
     }
+    patch::settle(before, after);
     Ok(())
+}
+
+/// The namespace and the name of an object.
+fn identity(value: &Value) -> (String, String) {
+    let text = |field: &str| value["metadata"][field].as_str().unwrap_or_default().to_owned();
+    (text("namespace"), text("name"))
+}
+
+/// What is asked, as the plugins want to know it.
+pub(super) fn request<'a>(
+    resource: &'a Resource,
+    verb: Verb,
+    subresource: &'a str,
+    (namespace, name): (&'a str, &'a str),
+) -> Request<'a> {
+    Request {
+        verb,
+        group: &resource.group,
+        kind: &resource.kind,
+        resource: &resource.plural,
+        subresource,
+        namespace,
+        name,
+    }
+}
+
+/// Who writes, for the record of who manages which field.
+fn record<T>(
+    api: &Api,
+    resource: &Resource,
+    subresource: &str,
+    write: &Write,
+    with: impl FnOnce(Writer<'_>, Structure<'_>) -> T,
+) -> T {
+    let (time, api_version) = (stamp(api.now()), resource.api_version());
+    let status = resource.subresource("status").is_some();
+    let resets = match subresource {
+        "status" => patch::STATUS,
+        _ if status => patch::MAIN,
+        _ => &[],
+    };
+    let writer = Writer {
+        manager: &write.manager,
+        api_version: &api_version,
+        kind: &resource.kind,
+        subresource,
+        time: &time,
+        resets,
+    };
+    with(writer, structure(resource))
+}
+
+/// Only objects that somebody has applied have a record of who wrote what; keeping one for all of them would double
+/// their size for nobody.
+fn track(
+    api: &Api,
+    resource: &Resource,
+    subresource: &str,
+    before: Option<&Value>,
+    after: &mut Value,
+    write: &Write,
+) {
+    record(api, resource, subresource, write, |writer, structure| {
+        patch::track(before, after, writer, false, structure);
+    });
+}
+
+/// What a patch finds where in an object.
+pub(super) fn structure(resource: &Resource) -> Structure<'_> {
+    match &resource.custom {
+        Some((_, version)) => Structure::custom(&version.schema),
+        None => Structure::builtin(&resource.api_version(), &resource.kind).unwrap_or(Structure::Deduced),
+    }
+}
+
+impl Shelf for Api {
+    fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let registry = self.registry();
+        let resource =
+            registry.resources().find(|resource| resource.kind == kind && resource.custom.is_none())?;
+        Some(Arc::new(view(resource, &*self.find(resource, namespace, name)?)))
+    }
+
+    fn list(&self, kind: &str, namespace: &str) -> Vec<Arc<Value>> {
+        let registry = self.registry();
+        let mut resources = registry.resources();
+        let Some(resource) = resources.find(|resource| resource.kind == kind && resource.custom.is_none())
+        else {
+            return Vec::new();
+        };
+        self.store()
+            .list(&resource.shelf, namespace)
+            .objects
+            .iter()
+            .map(|object| Arc::new(view(resource, object)))
+            .collect()
+    }
 }
 
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
@@ -203,34 +345,43 @@ fn taken(api: &Api, value: &Value) -> Option<(&'static str, String)> {
     None
 }
 
-pub(super) fn allows_create_on_update(_resource: &Resource) -> bool {
-    false
+pub(super) fn allows_create_on_update(resource: &Resource) -> bool {
+    resource.custom.is_none() && admit::nature(&resource.group, &resource.kind).allows_create_on_update
 }
 
 pub(super) fn allows_unconditional_update(resource: &Resource) -> bool {
-    resource.custom.is_none()
+    resource.custom.is_none() && admit::nature(&resource.group, &resource.kind).allows_unconditional_update
 }
 
-pub(super) fn structure(_resource: &Resource) -> crate::patch::Structure<'static> {
-    crate::patch::Structure::Deduced
-}
-
+/// Drops from a configuration what its kind does not know, and tells.
 pub(super) fn decode_applied(
-    _resource: &Resource,
-    _config: &mut Value,
-    _write: &Write,
-    _warnings: &mut Vec<String>,
+    resource: &Resource,
+    config: &mut Value,
+    write: &Write,
+    warnings: &mut Vec<String>,
 ) -> Result<(), Status> {
-    Ok(())
+    let mut whole = config.clone();
+    let unknown = match schema().kind(&resource.group, &resource.version, &resource.kind) {
+        Some(message) => conform(message.id.message(), &mut whole)
+            .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
+        None => match &resource.custom {
+            Some((_, version)) => version.prune(config),
+            None => Vec::new(),
+        },
+    };
+    strictly(write, &unknown, warnings)
 }
 
+/// What a configuration makes of an object.
 pub(super) fn apply(
-    _api: &Api,
-    _target: &Target<'_>,
-    _before: Option<&Value>,
-    _config: &Value,
-    _force: bool,
-    _write: &Write,
+    api: &Api,
+    target: &Target<'_>,
+    before: Option<&Value>,
+    config: &Value,
+    force: bool,
+    write: &Write,
 ) -> Result<Value, Status> {
-    Err(Status::not_simulated("apply"))
+    record(api, target.resource, target.subresource, write, |writer, structure| {
+        patch::apply(before, config, writer, force, structure)
+    })
 }

@@ -9,7 +9,9 @@ use crate::store::Key;
 
 fn api() -> Api {
     let (clock, _hand) = VirtualClock::manual("2030-01-01T00:00:00Z".parse::<Time>().unwrap());
-    Api::new(clock, 1)
+    let api = Api::new(clock, 1);
+    crate::birth::furnish(&api).unwrap();
+    api
 }
 
 fn write() -> Write {

@@ -127,6 +127,7 @@ mod tests {
     fn repeats_are_counted_in_one_event() {
         let (clock, _hand) = VirtualClock::manual("2030-01-01T00:00:00Z".parse::<Time>().unwrap());
         let api = Api::new(clock, 1);
+        crate::birth::furnish(&api).unwrap();
         let mut node = Node::default();
         node.metadata.name = Some("n".to_owned());
         let mut recorder = Recorder::new("tester");
