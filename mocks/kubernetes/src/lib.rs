@@ -3,8 +3,13 @@
 //! What a real control plane holds and nothing else: kubelets, clouds and Cluster API come through the wire.
 
 mod admit;
+mod api;
+mod birth;
+mod chance;
 mod control;
+mod control_plane;
 mod custom;
+mod listen;
 mod patch;
 mod present;
 mod protobuf;
@@ -13,4 +18,8 @@ mod registry;
 mod schedule;
 mod schema;
 mod selector;
+mod serve;
 mod status;
+mod store;
+
+pub use control_plane::{Builder, ControlPlane, StartError};

@@ -71,6 +71,17 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
     }
 
+    /// An invalid value that is too large to show.
+    pub(crate) fn invalid_unshown(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
+    }
+
+    /// The same for a value that upstream does not print as JSON of the wire, but as its own struct: `shown`.
+    pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}{detail}"))
+    }
+
     /// A value of the wrong JSON type.
     pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
@@ -84,17 +95,25 @@ impl Wrong {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
     }
 
+    /// A duplicate that upstream prints as its own struct.
+    pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {shown}{detail}"))
+    }
+
     pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
         Self::new("FieldValueNotFound", field, format!("Not found: {}", shown(value)))
     }
 
     pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
-        let detail = format!("Too long: may not be more than {limit} bytes");
+        let unit = if limit == 1 { "byte" } else { "bytes" };
+        let detail = format!("Too long: may not be more than {limit} {unit}");
         Self::new("FieldValueTooLong", field, detail)
     }
 
     pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
-        let detail = format!("Too many: {actual}: must have at most {limit} items");
+        let unit = if limit == 1 { "item" } else { "items" };
+        let detail = format!("Too many: {actual}: must have at most {limit} {unit}");
         Self::new("FieldValueTooMany", field, detail)
     }
 
@@ -112,6 +131,14 @@ impl fmt::Display for Wrong {
         }
         write!(f, "{}: {}", self.cause.field, self.cause.message)
     }
+}
+
+/// `conflict with X`, for several fields.
+fn one_managers_conflicts(causes: &[Cause]) -> String {
+    let heading = causes.first().map_or("", |cause| cause.message.as_str());
+    let mut lines = vec![format!("{}:", heading.replacen("conflict", "conflicts", 1))];
+    lines.extend(causes.iter().map(|cause| format!("- {}", cause.field)));
+    lines.join("\n")
 }
 
 /// A value as upstream prints it inside an error.
@@ -135,6 +162,11 @@ impl Status {
         Self::new(400, "BadRequest", message)
     }
 
+    /// Options that contradict themselves.
+    pub(crate) fn invalid_options(kind: &str, why: &str) -> Self {
+        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {why}"))
+    }
+
     pub(crate) fn unauthorized() -> Self {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
@@ -146,6 +178,11 @@ impl Status {
             format!("{name} \"{object}\" is forbidden: {why}")
         };
         Self::new(403, "Forbidden", message).about(name, object)
+    }
+
+    /// A path that is no resource, and who may not see it.
+    pub(crate) fn forbidden_path(why: &str) -> Self {
+        Self::new(403, "Forbidden", format!("forbidden: {why}"))
     }
 
     pub(crate) fn not_found(name: Name<'_>, object: &str) -> Self {
@@ -183,14 +220,19 @@ impl Status {
         Self::conflict(name, object, why)
     }
 
-    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict`.
+    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict` and stand together by manager.
     pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
-        let count = causes.len();
-        let plural = if count == 1 { "conflict" } else { "conflicts" };
-        let list: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
-        let mut status =
-            Self::new(409, "Conflict", format!("Apply failed with {count} {plural}: {}", list.join("\n")));
+        let mut message = format!("Apply failed with {} conflict", causes.len());
+        match &causes[..] {
+            [one] => message += &format!(": {}: {}", one.message, one.field),
+            many => {
+                message += "s: ";
+                let groups = many.chunk_by(|one, next| one.message == next.message);
+                let groups: Vec<String> = groups.map(one_managers_conflicts).collect();
+                message += &groups.join("\n");
+            }
+        }
+        let mut status = Self::new(409, "Conflict", message);
         status.details.causes = causes;
         status
     }
@@ -202,6 +244,14 @@ impl Status {
 
     pub(crate) fn too_large(limit: usize) -> Self {
         Self::new(413, "RequestEntityTooLarge", format!("Request entity too large: limit is {limit}"))
+    }
+
+    /// A JSON patch of too many operations.
+    pub(crate) fn too_large_patch(limit: usize, got: usize) -> Self {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is {limit}, got {got}"
+        );
+        Self::new(413, "RequestEntityTooLarge", message)
     }
 
     pub(crate) fn unsupported_media_type(got: &str, supported: &[&str]) -> Self {
@@ -230,6 +280,11 @@ impl Status {
         status
     }
 
+    /// A patch that cannot be done on this object. A real server does not say why.
+    pub(crate) fn rejected() -> Self {
+        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+    }
+
     pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u32) -> Self {
         let mut status = Self::new(429, "TooManyRequests", message);
         status.details.retry_after_seconds = retry_after_seconds;
@@ -240,10 +295,20 @@ impl Status {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
     }
 
+    /// An error that a real server lets through as it is: no reason, only its text.
+    pub(crate) fn plain(message: impl Into<String>) -> Self {
+        Self::new(500, "", message)
+    }
+
     /// A real server would answer; this one does not simulate it.
     pub(crate) fn not_simulated(what: &str) -> Self {
         let message = format!("{what} is not simulated by this control plane");
         Self::new(501, "NotImplemented", message)
+    }
+
+    /// The client took too long over its request.
+    pub(crate) fn request_timeout() -> Self {
+        Self::new(504, "Timeout", "Timeout: request did not complete within the allotted timeout")
     }
 
     /// The client has seen the future.
@@ -280,9 +345,11 @@ impl Status {
             "metadata": {},
             "status": "Failure",
             "message": self.message,
-            "reason": self.reason,
             "code": self.code,
         });
+        if !self.reason.is_empty() {
+            body["reason"] = Value::from(self.reason);
+        }
         let details = self.details.to_value();
         if details.as_object().is_some_and(|details| !details.is_empty()) {
             body["details"] = details;

@@ -1,0 +1,130 @@
+//! Creating an object.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::finish::{Written, draft};
+use super::{Api, Target, Write, prepare, stamp};
+use crate::registry::Resource;
+use crate::status::{Status, Wrong};
+use crate::store::{Expect, Object};
+
+/// How often another suffix is tried when a generated name is taken.
+const NAME_TRIES: usize = 8;
+
+impl Api {
+    /// Creates an object from a body that was read and nothing more.
+    pub(crate) fn create(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        body: Value,
+        write: &Write,
+    ) -> Result<Written, Status> {
+        let mut warnings = Vec::new();
+        let body = prepare::decode(resource, body, write, &mut warnings)?;
+        let generated = body["metadata"]["name"].as_str().is_none_or(str::is_empty);
+        let mut tries = if generated { NAME_TRIES } else { 1 };
+        loop {
+            tries -= 1;
+            let value = self.prepare_create(resource, namespace, body.clone(), write, &mut warnings)?;
+            match self.commit_create(resource, value, write) {
+                Ok(written) => return Ok(written.with(warnings)),
+                Err(taken) if tries == 0 => return Err(taken),
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// Everything up to the store.
+    fn prepare_create(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        mut value: Value,
+        write: &Write,
+        warnings: &mut Vec<String>,
+    ) -> Result<Value, Status> {
+        self.give_identity(resource, namespace, &mut value)?;
+        prepare::for_create(self, resource, &mut value, write, warnings)?;
+        Ok(value)
+    }
+
+    /// Name, namespace, uid and the time of birth.
+    fn give_identity(&self, resource: &Resource, namespace: &str, value: &mut Value) -> Result<(), Status> {
+        let metadata = metadata(value);
+        same_namespace(metadata, namespace)?;
+        if metadata.get("resourceVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty())
+        {
+            return Err(Status::plain("resourceVersion should not be set on objects to be created"));
+        }
+        let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("name").is_empty() {
+            let prefix = text("generateName").to_owned();
+            if prefix.is_empty() {
+                let wrong = Wrong::required("metadata.name", "name or generateName is required");
+                return Err(Status::invalid(&resource.group, &resource.kind, "", vec![wrong]));
+            }
+            // As upstream: what is too long is cut, the suffix always fits.
+            let room = prefix.floor_char_boundary(58);
+            metadata
+                .insert("name".to_owned(), json!(format!("{}{}", &prefix[..room], self.chance().suffix())));
+        }
+        if resource.namespaced {
+            metadata.insert("namespace".to_owned(), json!(namespace));
+        }
+        for field in
+            ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation", "resourceVersion"]
+        {
+            metadata.remove(field);
+        }
+        metadata.insert("uid".to_owned(), json!(self.chance().uid()));
+        metadata.insert("creationTimestamp".to_owned(), json!(stamp(self.now())));
+        Ok(())
+    }
+
+    fn commit_create(&self, resource: &Resource, value: Value, write: &Write) -> Result<Written, Status> {
+        let draft = draft(resource, value)?;
+        let taken = || Status::already_exists(resource.name(), &draft.key().name);
+        if write.dry_run {
+            if self.store().get(&resource.shelf, draft.key()).is_some() {
+                return Err(taken());
+            }
+            return Ok(Written::trial(draft.trial()));
+        }
+        let object = self.store().put(&resource.shelf, &draft, Expect::Nothing).map_err(|_| taken())?;
+        self.after_write(resource, None, &object);
+        Ok(Written::stored(object, true))
+    }
+
+    /// What the server itself must know at once.
+    pub(super) fn after_write(&self, resource: &Resource, old: Option<&Arc<Object>>, object: &Object) {
+        if resource.kind == "CustomResourceDefinition" {
+            self.register(old.map(AsRef::as_ref), object);
+        }
+    }
+}
+
+/// The metadata of an object, made if it has none.
+pub(super) fn metadata(value: &mut Value) -> &mut Map<String, Value> {
+    let metadata = &mut value["metadata"];
+    if !metadata.is_object() {
+        *metadata = json!({});
+    }
+    match metadata {
+        Value::Object(metadata) => metadata,
+        _ => unreachable!("the metadata was just made an object"),
+    }
+}
+
+/// The body may leave its namespace out, but not name another.
+pub(super) fn same_namespace(metadata: &Map<String, Value>, namespace: &str) -> Result<(), Status> {
+    match metadata.get("namespace").and_then(Value::as_str).unwrap_or_default() {
+        "" => Ok(()),
+        same if same == namespace => Ok(()),
+        _ => Err(Status::bad_request(
+            "the namespace of the provided object does not match the namespace sent on the request",
+        )),
+    }
+}

@@ -1,0 +1,118 @@
+//! How a write is meant: by whom, for real or as a trial, how strictly, and what is to become of dependents.
+
+use serde_json::Value;
+
+/// What goes with every write.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    /// The field manager.
+    pub(crate) manager: String,
+    /// Who asks.
+    pub(crate) user: String,
+    /// Do everything but the last step.
+    pub(crate) dry_run: bool,
+    pub(crate) fields: Fields,
+    /// The fields that the body has twice.
+    pub(crate) doubles: Vec<String>,
+    /// It is an apply: who manages what is already settled.
+    pub(crate) applies: bool,
+}
+
+impl Write {
+    /// A write of our own controllers.
+    pub(crate) fn by(manager: &str) -> Self {
+        Self {
+            manager: manager.to_owned(),
+            user: format!("system:{manager}"),
+            dry_run: false,
+            fields: Fields::Ignore,
+            doubles: Vec::new(),
+            applies: false,
+        }
+    }
+}
+
+/// What to do about fields that nobody knows, or that come twice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fields {
+    Ignore,
+    Warn,
+    Strict,
+}
+
+/// How an object is to be deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Delete {
+    pub(crate) grace_period_seconds: Option<i64>,
+    pub(crate) preconditions: Preconditions,
+    pub(crate) propagation: Option<Propagation>,
+}
+
+/// What must be true of the object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Preconditions {
+    pub(crate) uid: Option<String>,
+    pub(crate) resource_version: Option<String>,
+}
+
+/// What becomes of those whom the object owns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Propagation {
+    Orphan,
+    Background,
+    Foreground,
+}
+
+impl Delete {
+    /// At once, whatever the grace period.
+    pub(crate) fn now() -> Self {
+        Self { grace_period_seconds: Some(0), ..Self::default() }
+    }
+
+    pub(crate) fn background() -> Self {
+        Self { propagation: Some(Propagation::Background), ..Self::default() }
+    }
+
+    /// The object that is meant and no later one of its name.
+    pub(crate) fn only(mut self, uid: &str) -> Self {
+        self.preconditions.uid = Some(uid.to_owned());
+        self
+    }
+
+    /// Reads `DeleteOptions`; what is wrong is a sentence.
+    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let preconditions = &value["preconditions"];
+        let orphan = value["orphanDependents"].as_bool();
+        let propagation = match (value["propagationPolicy"].as_str(), orphan) {
+            (Some(_), Some(_)) => {
+                return Err("orphanDependents and deletionPropagation cannot be both set".to_owned());
+            }
+            (Some(policy), None) => Some(Propagation::read(policy)?),
+            (None, Some(orphan)) => Some(if orphan { Propagation::Orphan } else { Propagation::Background }),
+            (None, None) => None,
+        };
+        Ok(Self {
+            grace_period_seconds: value["gracePeriodSeconds"].as_i64(),
+            preconditions: Preconditions {
+                uid: text(&preconditions["uid"]),
+                resource_version: text(&preconditions["resourceVersion"]),
+            },
+            propagation,
+        })
+    }
+}
+
+impl Propagation {
+    pub(crate) fn read(text: &str) -> Result<Self, String> {
+        match text {
+            "Orphan" => Ok(Self::Orphan),
+            "Background" => Ok(Self::Background),
+            "Foreground" => Ok(Self::Foreground),
+            other => Err(format!(
+                "propagationPolicy: Unsupported value: {other:?}: supported values: \
+                 \"Foreground\", \"Background\", \"Orphan\", \"nil\""
+            )),
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! What happens to an object between the body and the store: decoded, defaulted, admitted, validated.
+//!
+//! Built-in kinds go by the table of fields and by [`crate::admit`], custom resources by their definition.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::{Api, Fields, Target, Write, stamp, view};
+use crate::admit::{self, Request, Shelf, Verb};
+use crate::custom::{self, Definition, Version};
+use crate::patch::{self, Structure, Writer};
+use crate::registry::Resource;
+use crate::schema::{conform, refusal, schema, strict_error, strict_warnings};
+use crate::status::{Status, Wrong};
+
+/// Reads a body as the kind it must be. Fields that nobody knows are dropped, and told as the writer wished.
+pub(super) fn decode(
+    resource: &Resource,
+    mut value: Value,
+    write: &Write,
+    warnings: &mut Vec<String>,
+) -> Result<Value, Status> {
+    check_kind(resource, &value)?;
+    value["apiVersion"] = json!(resource.api_version());
+    value["kind"] = json!(resource.kind);
+    let unknown = match schema().kind(&resource.group, &resource.version, &resource.kind) {
+        Some(message) => conform(message.id.message(), &mut value)
+            .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
+        None => custom_decode(resource, &mut value),
+    };
+    if resource.custom.is_none() {
+        admit::default(&resource.group, &resource.version, &resource.kind, &mut value);
+    }
+    strictly(write, &unknown, warnings)?;
+    Ok(value)
+}
+
+/// Tells of fields that nobody knows, as the writer wished.
+fn strictly(write: &Write, unknown: &[String], warnings: &mut Vec<String>) -> Result<(), Status> {
+    match write.fields {
+        Fields::Ignore => {}
+        Fields::Warn => warnings.extend(strict_warnings(unknown, &write.doubles)),
+        Fields::Strict => {
+            if let Some(error) = strict_error(unknown, &write.doubles) {
+                return Err(Status::bad_request(error));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Prunes and defaults a custom resource.
+fn custom_decode(resource: &Resource, value: &mut Value) -> Vec<String> {
+    let Some((_, version)) = &resource.custom else { return Vec::new() };
+    let unknown = version.prune(value);
+    version.default(value);
+    unknown
+}
+
+/// The body may leave its kind out, but not be another.
+pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Status> {
+    if !value.is_object() {
+        return Err(Status::bad_request("the body of the request is not an object"));
+    }
+    let text = |name: &str| value[name].as_str().unwrap_or_default();
+    let (version, kind) = (text("apiVersion"), text("kind"));
+    let expected = resource.api_version();
+    if !version.is_empty() && version != expected {
+        return Err(Status::bad_request(format!(
+            "the API version in the data ({version}) does not match the expected API version ({expected})"
+        )));
+    }
+    if !kind.is_empty() && kind != resource.kind {
+        let (group, found) = (&resource.group, &resource.kind);
+        let version = &resource.version;
+        return Err(Status::bad_request(format!(
+            "{kind} in version {version:?} cannot be handled as a {found}: converting ({group}/{version}, Kind={kind}) to a {found} is unknown"
+        )));
+    }
+    Ok(())
+}
+
+/// Everything between decoding and storing a new object.
+pub(super) fn for_create(
+    api: &Api,
+    resource: &Resource,
+    value: &mut Value,
+    write: &Write,
+    warnings: &mut Vec<String>,
+) -> Result<(), Status> {
+    let (group, version, kind) = (&*resource.group, &*resource.version, &*resource.kind);
+    let (namespace, name) = identity(value);
+    let request = request(resource, Verb::Create, "", (&namespace, &name));
+    warnings.extend(admit::admit(&request, value, None, api)?);
+    if let Some((_, version)) = &resource.custom {
+        custom_create(resource, version, value)?;
+    } else {
+        admit::for_create(group, version, kind, value, &stamp(api.now()));
+        if kind == "Service" && group.is_empty() {
+            admit::allocate(value, None, api);
+        }
+        if is_definition(resource) {
+            define(api, value, None)?;
+        }
+        refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
+        admit::review(&request, value, None, api)?;
+    }
+    if !write.applies {
+        track(api, resource, "", None, value, write);
+    }
+    Ok(())
+}
+
+/// Everything between decoding and storing a changed object.
+pub(super) fn for_update(
+    api: &Api,
+    target: &Target<'_>,
+    before: &Value,
+    after: &mut Value,
+    write: &Write,
+    warnings: &mut Vec<String>,
+) -> Result<(), Status> {
+    let (resource, subresource) = (target.resource, target.subresource);
+    let (group, version, kind) = (&*resource.group, &*resource.version, &*resource.kind);
+    // Binding is the server's own doing: nothing of it is the client's to get wrong.
+    if subresource == "binding" {
+        return Ok(());
+    }
+    let request = request(resource, Verb::Update, subresource, (target.namespace, target.name));
+    warnings.extend(admit::admit(&request, after, Some(before), api)?);
+    if let Some((_, version)) = &resource.custom {
+        custom_update(target, version, before, after)?;
+    } else {
+        admit::for_update(group, kind, subresource, after, before, &stamp(api.now()));
+        if kind == "Service" && group.is_empty() && subresource.is_empty() {
+            admit::allocate(after, Some(before), api);
+        }
+        if is_definition(resource) {
+            define(api, after, Some(before))?;
+        }
+        refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
+        admit::review(&request, after, Some(before), api)?;
+    }
+    if !write.applies {
+        track(api, resource, subresource, Some(before), after, write);
+    }
+    patch::settle(before, after);
+    Ok(())
+}
+
+/// The namespace and the name of an object.
+fn identity(value: &Value) -> (String, String) {
+    let text = |field: &str| value["metadata"][field].as_str().unwrap_or_default().to_owned();
+    (text("namespace"), text("name"))
+}
+
+/// What is asked, as the plugins want to know it.
+pub(super) fn request<'a>(
+    resource: &'a Resource,
+    verb: Verb,
+    subresource: &'a str,
+    (namespace, name): (&'a str, &'a str),
+) -> Request<'a> {
+    Request {
+        verb,
+        group: &resource.group,
+        kind: &resource.kind,
+        resource: &resource.plural,
+        subresource,
+        namespace,
+        name,
+    }
+}
+
+/// Who writes, for the record of who manages which field.
+fn record<T>(
+    api: &Api,
+    resource: &Resource,
+    subresource: &str,
+    write: &Write,
+    with: impl FnOnce(Writer<'_>, Structure<'_>) -> T,
+) -> T {
+    let (time, api_version) = (stamp(api.now()), resource.api_version());
+    let status = resource.subresource("status").is_some();
+    let resets = match subresource {
+        "status" => patch::STATUS,
+        _ if status => patch::MAIN,
+        _ => &[],
+    };
+    let writer = Writer {
+        manager: &write.manager,
+        api_version: &api_version,
+        kind: &resource.kind,
+        subresource,
+        time: &time,
+        resets,
+    };
+    with(writer, structure(resource))
+}
+
+/// Only objects that somebody has applied have a record of who wrote what; keeping one for all of them would double
+/// their size for nobody.
+fn track(
+    api: &Api,
+    resource: &Resource,
+    subresource: &str,
+    before: Option<&Value>,
+    after: &mut Value,
+    write: &Write,
+) {
+    record(api, resource, subresource, write, |writer, structure| {
+        patch::track(before, after, writer, false, structure);
+    });
+}
+
+/// What a patch finds where in an object.
+pub(super) fn structure(resource: &Resource) -> Structure<'_> {
+    match &resource.custom {
+        Some((_, version)) => Structure::custom(&version.schema),
+        None => Structure::builtin(&resource.api_version(), &resource.kind).unwrap_or(Structure::Deduced),
+    }
+}
+
+impl Shelf for Api {
+    fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
+        let registry = self.registry();
+        let resource =
+            registry.resources().find(|resource| resource.kind == kind && resource.custom.is_none())?;
+        Some(Arc::new(view(resource, &*self.find(resource, namespace, name)?)))
+    }
+
+    fn list(&self, kind: &str, namespace: &str) -> Vec<Arc<Value>> {
+        let registry = self.registry();
+        let mut resources = registry.resources();
+        let Some(resource) = resources.find(|resource| resource.kind == kind && resource.custom.is_none())
+        else {
+            return Vec::new();
+        };
+        self.store()
+            .list(&resource.shelf, namespace)
+            .objects
+            .iter()
+            .map(|object| Arc::new(view(resource, object)))
+            .collect()
+    }
+}
+
+fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
+    version.create_without_status(value);
+    value["metadata"]["generation"] = json!(1);
+    refuse(resource, value, version.validate(value, None))
+}
+
+fn custom_update(
+    target: &Target<'_>,
+    version: &Version,
+    before: &Value,
+    after: &mut Value,
+) -> Result<(), Status> {
+    let status = target.subresource == "status";
+    if status {
+        Version::update_only_status(after, before);
+    } else if version.status {
+        version.update_without_status(after, before);
+    }
+    if differs(before, after, version.status) {
+        let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
+        after["metadata"]["generation"] = json!(generation + 1);
+    }
+    let wrong =
+        if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
+    refuse(target.resource, after, wrong)
+}
+
+/// Whether anything differs that is neither metadata nor, if it is kept apart, status.
+fn differs(before: &Value, after: &Value, status_apart: bool) -> bool {
+    let rest = |value: &Value| -> Vec<(String, Value)> {
+        let apart = |key: &str| key == "metadata" || status_apart && key == "status";
+        let fields = value.as_object().into_iter().flatten().filter(|(key, _)| !apart(key));
+        fields.map(|(key, value)| (key.clone(), value.clone())).collect()
+    };
+    rest(before) != rest(after)
+}
+
+fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), Status> {
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    let name = value["metadata"]["name"].as_str().unwrap_or_default();
+    Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
+}
+
+fn is_definition(resource: &Resource) -> bool {
+    resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io"
+}
+
+/// Holds a definition until its objects are gone.
+pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// A definition is established in the write that makes it, so that it is served when the writer hears of it.
+fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
+    custom::complete(value);
+    if let Err(wrong) = Definition::read(value) {
+        let name = value["metadata"]["name"].as_str().unwrap_or_default();
+        return Err(Status::invalid("apiextensions.k8s.io", "CustomResourceDefinition", name, wrong));
+    }
+    match before {
+        None => {
+            value["metadata"]["generation"] = json!(1);
+            value["metadata"]["finalizers"] = json!([CLEANUP]);
+        }
+        Some(before) => {
+            if before["spec"] != value["spec"] {
+                let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
+                value["metadata"]["generation"] = json!(generation + 1);
+            }
+            value["status"] = before["status"].clone();
+        }
+    }
+    let conflict = taken(api, value);
+    let conflict = conflict.as_ref().map(|(reason, why)| (*reason, why.as_str()));
+    custom::establish(value, &super::stamp(api.now()), conflict);
+    Ok(())
+}
+
+/// Why the names of a definition are not free.
+fn taken(api: &Api, value: &Value) -> Option<(&'static str, String)> {
+    let spec = &value["spec"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (group, plural, kind) =
+        (text(&spec["group"]), text(&spec["names"]["plural"]), text(&spec["names"]["kind"]));
+    let registry = api.registry();
+    let others = registry.resources().filter(|resource| {
+        resource.group == group && !(resource.custom.is_some() && resource.plural == plural)
+    });
+    for other in others {
+        if other.plural == plural {
+            return Some(("PluralConflict", format!("\"{plural}\" is already in use")));
+        }
+        if other.kind == kind {
+            return Some(("KindConflict", format!("\"{kind}\" is already in use")));
+        }
+    }
+    None
+}
+
+pub(super) fn allows_create_on_update(resource: &Resource) -> bool {
+    resource.custom.is_none() && admit::nature(&resource.group, &resource.kind).allows_create_on_update
+}
+
+pub(super) fn allows_unconditional_update(resource: &Resource) -> bool {
+    resource.custom.is_none() && admit::nature(&resource.group, &resource.kind).allows_unconditional_update
+}
+
+/// Drops from a configuration what its kind does not know, and tells.
+pub(super) fn decode_applied(
+    resource: &Resource,
+    config: &mut Value,
+    write: &Write,
+    warnings: &mut Vec<String>,
+) -> Result<(), Status> {
+    let mut whole = config.clone();
+    let unknown = match schema().kind(&resource.group, &resource.version, &resource.kind) {
+        Some(message) => conform(message.id.message(), &mut whole)
+            .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
+        None => match &resource.custom {
+            Some((_, version)) => version.prune(config),
+            None => Vec::new(),
+        },
+    };
+    strictly(write, &unknown, warnings)
+}
+
+/// What a configuration makes of an object.
+pub(super) fn apply(
+    api: &Api,
+    target: &Target<'_>,
+    before: Option<&Value>,
+    config: &Value,
+    force: bool,
+    write: &Write,
+) -> Result<Value, Status> {
+    record(api, target.resource, target.subresource, write, |writer, structure| {
+        patch::apply(before, config, writer, force, structure)
+    })
+}

@@ -1,0 +1,153 @@
+//! What all controllers share: they are fed with changes, keep a queue, and wait for nothing but those two.
+
+use std::fmt::Display;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use mock_clock::Clock;
+use tokio::sync::watch;
+
+use super::queue::Queue;
+use crate::api::Api;
+use crate::status::Status;
+use crate::store::{Change, Compacted};
+
+/// How many changes are taken at a time.
+const BATCH: usize = 1000;
+
+/// One controller. It may keep what it likes: if it falls too far behind it is made anew and told everything again.
+pub(crate) trait Controller: Send {
+    /// What stands in its queue: a key, mostly.
+    type Item: Ord + Clone + Display + Send;
+
+    /// A change on one of its shelves. What exists at the start comes as if it had just been created.
+    fn observe(&mut self, shelf: &str, change: &Change, queue: &mut Queue<Self::Item>);
+
+    /// Brings one item where it should be. An error is tried again, later each time.
+    fn reconcile(&mut self, api: &Api, item: &Self::Item) -> Result<Next, Status>;
+}
+
+/// What is to happen after an item was looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Next {
+    /// Nothing before another change.
+    Done,
+    /// Another look after a while.
+    After(Duration),
+}
+
+/// Runs a controller until the task is dropped.
+pub(crate) async fn run<C: Controller>(api: Api, name: &'static str, shelves: &[&str], make: impl Fn() -> C) {
+    loop {
+        let Err(Compacted) = follow(&api, name, shelves, make()).await;
+        tracing::debug!(controller = name, "fell behind the log of changes and starts anew");
+    }
+}
+
+async fn follow<C: Controller>(
+    api: &Api,
+    name: &'static str,
+    shelves: &[&str],
+    mut controller: C,
+) -> Result<std::convert::Infallible, Compacted> {
+    let mut queue = Queue::new(api.now());
+    let mut feeds: Vec<Feed<'_>> = shelves.iter().map(|shelf| Feed::new(api, shelf)).collect();
+    for feed in &mut feeds {
+        feed.begin(api, |shelf, change| controller.observe(shelf, change, &mut queue));
+    }
+    loop {
+        queue.turn(api.now());
+        for feed in &mut feeds {
+            feed.take(api, |shelf, change| controller.observe(shelf, change, &mut queue))?;
+        }
+        if let Some(item) = queue.pop() {
+            match controller.reconcile(api, &item) {
+                Ok(Next::Done) => queue.succeeded(&item),
+                Ok(Next::After(wait)) => {
+                    queue.succeeded(&item);
+                    queue.add_after(item, wait);
+                }
+                Err(status) => {
+                    tracing::debug!(controller = name, %item, %status, "tries again");
+                    queue.failed(item);
+                }
+            }
+            tokio::task::yield_now().await;
+            continue;
+        }
+        let changed = any(&mut feeds);
+        match queue.next() {
+            None => changed.await,
+            Some(due) => tokio::select! {
+                () = changed => {}
+                _ = api.clock().sleep_until(due) => {}
+            },
+        }
+    }
+}
+
+/// The changes of one shelf, each exactly once.
+#[derive(Debug)]
+pub(crate) struct Feed<'a> {
+    shelf: &'a str,
+    reached: u64,
+    news: watch::Receiver<u64>,
+}
+
+impl<'a> Feed<'a> {
+    pub(crate) fn new(api: &Api, shelf: &'a str) -> Self {
+        Self { shelf, reached: 0, news: api.store().subscribe(shelf) }
+    }
+
+    /// Tells what is there.
+    pub(crate) fn begin(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) {
+        let snapshot = api.store().list(self.shelf, "");
+        self.reached = snapshot.revision;
+        for object in snapshot.objects {
+            tell(self.shelf, &Change::of(&object));
+        }
+    }
+
+    /// Tells what happened since.
+    pub(crate) fn take(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) -> Result<(), Compacted> {
+        loop {
+            self.news.borrow_and_update();
+            let (changes, reached) = api.store().since(self.shelf, self.reached, BATCH)?;
+            self.reached = reached;
+            if changes.is_empty() {
+                return Ok(());
+            }
+            for change in changes {
+                tell(self.shelf, &change);
+            }
+        }
+    }
+}
+
+/// Waits until one of the shelves has changed.
+pub(crate) async fn any(feeds: &mut [Feed<'_>]) {
+    type Changed<'f> = Pin<Box<dyn Future<Output = Result<(), watch::error::RecvError>> + Send + 'f>>;
+    let mut all: Vec<Changed<'_>> =
+        feeds.iter_mut().map(|feed| Box::pin(feed.news.changed()) as Changed<'_>).collect();
+    poll_fn(move |context| {
+        let ready = all.iter_mut().any(|changed| changed.as_mut().poll(context).is_ready());
+        if ready { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+}
+
+impl Change {
+    /// An object that is there, as if it had just been created.
+    fn of(object: &Arc<crate::store::Object>) -> Self {
+        Self {
+            revision: object.revision,
+            old: None,
+            object: object.clone(),
+            deleted: false,
+            protobuf: std::sync::OnceLock::new(),
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! In which form a client wants its answer.
+
+use crate::status::Status;
+
+pub(super) const JSON: &str = "application/json";
+pub(super) const YAML: &str = "application/yaml";
+pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
+
+/// How bytes are made of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Encoding {
+    Json,
+    Yaml,
+    Protobuf,
+}
+
+/// What is shown of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Whole,
+    Table,
+    Metadata,
+}
+
+/// What a client accepts, as far as it can be served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Form {
+    pub(super) encoding: Encoding,
+    pub(super) shape: Shape,
+    /// YAML and indented JSON are for eyes.
+    pub(super) pretty: bool,
+}
+
+impl Form {
+    pub(super) const JSON: Self = Self { encoding: Encoding::Json, shape: Shape::Whole, pretty: false };
+
+    /// The first clause of an `Accept` header that can be served. `protobuf` says whether the kind has that form, and
+    /// `shapes` whether it can be shown otherwise than whole.
+    pub(super) fn negotiate(accept: &str, protobuf: bool, shapes: bool) -> Result<Self, Status> {
+        if accept.trim().is_empty() {
+            return Ok(Self::JSON);
+        }
+        let mut clauses: Vec<Clause<'_>> = accept.split(',').map(Clause::parse).collect();
+        clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
+        let served = clauses.iter().find_map(|clause| clause.serve(protobuf, shapes));
+        served.ok_or_else(|| {
+            let supported: &[&str] = if protobuf { &[JSON, YAML, PROTOBUF] } else { &[JSON, YAML] };
+            Status::not_acceptable(supported)
+        })
+    }
+
+    pub(super) fn content_type(self) -> &'static str {
+        match self.encoding {
+            Encoding::Json => JSON,
+            Encoding::Yaml => YAML,
+            Encoding::Protobuf => PROTOBUF,
+        }
+    }
+
+    /// The same of a stream of events.
+    pub(super) fn stream_type(self) -> &'static str {
+        match self.encoding {
+            Encoding::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
+            _ => JSON,
+        }
+    }
+}
+
+/// One media range with its parameters.
+#[derive(Debug)]
+struct Clause<'a> {
+    range: &'a str,
+    shape: Option<&'a str>,
+    group: &'a str,
+    version: &'a str,
+    pretty: bool,
+    quality: f32,
+}
+
+impl<'a> Clause<'a> {
+    fn parse(text: &'a str) -> Self {
+        let mut parts = text.split(';').map(str::trim);
+        let range = parts.next().unwrap_or_default();
+        let mut clause = Self { range, shape: None, group: "", version: "", pretty: false, quality: 1.0 };
+        for (key, value) in parts.filter_map(|part| part.split_once('=')) {
+            match key {
+                "as" => clause.shape = Some(value),
+                "g" => clause.group = value,
+                "v" => clause.version = value,
+                "pretty" => clause.pretty = value == "1",
+                "q" => clause.quality = value.parse().unwrap_or(1.0),
+                _ => {}
+            }
+        }
+        clause
+    }
+
+    fn serve(&self, protobuf: bool, shapes: bool) -> Option<Form> {
+        let shape = match (self.shape, self.group, self.version) {
+            (None, ..) => Shape::Whole,
+            (Some("Table"), "meta.k8s.io", "v1" | "v1beta1") if shapes => Shape::Table,
+            (
+                Some("PartialObjectMetadata" | "PartialObjectMetadataList"),
+                "meta.k8s.io",
+                "v1" | "v1beta1",
+            ) if shapes => Shape::Metadata,
+            _ => return None,
+        };
+        let encoding = match self.range {
+            JSON | "*/*" | "application/*" => Encoding::Json,
+            YAML => Encoding::Yaml,
+            PROTOBUF if protobuf && shape == Shape::Whole => Encoding::Protobuf,
+            _ => return None,
+        };
+        Some(Form { encoding, shape, pretty: self.pretty })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(accept: &str) -> Option<(Encoding, Shape)> {
+        Form::negotiate(accept, true, true).ok().map(|form| (form.encoding, form.shape))
+    }
+
+    #[test]
+    fn the_first_that_can_be_served_is_served() {
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";
+        assert_eq!(form(table), Some((Encoding::Json, Shape::Table)));
+        assert_eq!(
+            form("application/json;as=Table;v=v9;g=meta.k8s.io,application/json"),
+            Some((Encoding::Json, Shape::Whole))
+        );
+        assert_eq!(
+            form("application/vnd.kubernetes.protobuf, */*"),
+            Some((Encoding::Protobuf, Shape::Whole))
+        );
+        assert_eq!(form("application/cbor,application/json"), Some((Encoding::Json, Shape::Whole)));
+        assert_eq!(form(""), Some((Encoding::Json, Shape::Whole)));
+        assert_eq!(form("application/json;q=0.5, application/yaml"), Some((Encoding::Yaml, Shape::Whole)));
+        assert_eq!(form("text/html"), None);
+    }
+
+    #[test]
+    fn custom_resources_have_no_protobuf() {
+        let form = Form::negotiate("application/vnd.kubernetes.protobuf,application/json", false, true);
+        assert_eq!(form.map(|form| form.encoding), Ok(Encoding::Json));
+        assert!(Form::negotiate(PROTOBUF, false, true).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_header_is_too_much(accept in ".{0,60}") {
+            let _ = Form::negotiate(&accept, true, true);
+        }
+    }
+}

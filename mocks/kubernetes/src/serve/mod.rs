@@ -1,0 +1,171 @@
+//! Requests: what a path, a method and a body ask of the cluster, and the answer.
+//!
+//! One way for all resources: none has a route of its own. Discovery, `OpenAPI` and the health checks stand beside.
+
+mod accept;
+mod answer;
+mod body;
+mod list;
+mod options;
+mod path;
+mod plain;
+mod query;
+mod review;
+mod select;
+mod subresource;
+mod token;
+mod verbs;
+mod watch;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hyper::header::{ACCEPT, HeaderMap, USER_AGENT};
+use hyper::{Method, Request, Response};
+
+use accept::Form;
+use path::ResourcePath;
+use query::Query;
+
+use crate::api::Api;
+use crate::listen::{Attempt, Body, Handler, Tokens, User};
+use crate::present::Include;
+use crate::registry::Resource;
+use crate::status::{Name, Status};
+
+/// Answers all requests of one control plane.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    api: Api,
+    tokens: Arc<Tokens>,
+    /// `127.0.0.1:6443`, for clients that ask where the server is.
+    address: Arc<str>,
+}
+
+/// A request for a resource, taken apart.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    api: &'a Api,
+    tokens: &'a Tokens,
+    user: &'a User,
+    resource: Arc<Resource>,
+    path: ResourcePath,
+    query: Query,
+    headers: &'a HeaderMap,
+    body: &'a Bytes,
+    form: Form,
+    include: Include,
+}
+
+impl Service {
+    pub(crate) fn new(api: Api, tokens: Arc<Tokens>, address: &str) -> Self {
+        Self { api, tokens, address: address.into() }
+    }
+
+    async fn answer(&self, request: &Request<Bytes>, user: &User) -> Response<Body> {
+        let path = request.uri().path();
+        let Some(parsed) = ResourcePath::parse(path) else { return self.plain(request, user) };
+        let query = Query::parse(request.uri().query().unwrap_or_default());
+        let accept = header(request.headers(), ACCEPT.as_str());
+        // Errors are told in the form that was asked for, as far as it is known by then.
+        let form = Form::negotiate(accept, true, true).unwrap_or(Form::JSON);
+        match self.resource_call(request, user, parsed, query).await {
+            Ok(response) => response,
+            Err(status) => answer::error(form, &status),
+        }
+    }
+
+    async fn resource_call(
+        &self,
+        request: &Request<Bytes>,
+        user: &User,
+        path: ResourcePath,
+        query: Query,
+    ) -> Result<Response<Body>, Status> {
+        let verb = verb(request.method(), &path, &query);
+        allowed(user, verb, &path)?;
+        let registry = self.api.registry();
+        let found = registry.find(&path.group, &path.version, &path.resource);
+        let resource = found.filter(|_| !path.too_long).ok_or_else(Status::no_such_path)?.clone();
+        if resource.namespaced == path.namespace.is_empty() && !across_namespaces(&resource, verb, &path) {
+            return Err(Status::no_such_path());
+        }
+        let accept = header(request.headers(), ACCEPT.as_str());
+        let reads = matches!(verb, "get" | "list" | "watch") || path.subresource.is_empty();
+        let mut form = Form::negotiate(accept, resource.custom.is_none(), reads)?;
+        form.pretty |= query.flag("pretty").unwrap_or_default();
+        let include = Include::parse(query.text("includeObject"))?;
+        let call = Call {
+            api: &self.api,
+            tokens: &self.tokens,
+            user,
+            resource,
+            path,
+            query,
+            headers: request.headers(),
+            body: request.body(),
+            form,
+            include,
+        };
+        call.run(verb).await
+    }
+}
+
+impl Handler for Service {
+    async fn handle(&self, request: Request<Bytes>, user: &User) -> Response<Body> {
+        self.answer(&request, user).await
+    }
+}
+
+/// What the request wants to do, in the words of access rules.
+fn verb(method: &Method, path: &ResourcePath, query: &Query) -> &'static str {
+    let many = path.name.is_empty();
+    let watches = path.watch || query.flag("watch").unwrap_or_default();
+    match *method {
+        Method::GET | Method::HEAD if watches && path.subresource.is_empty() => "watch",
+        Method::GET | Method::HEAD if many => "list",
+        Method::GET | Method::HEAD => "get",
+        Method::POST => "create",
+        Method::PUT => "update",
+        Method::PATCH => "patch",
+        Method::DELETE if many => "deletecollection",
+        Method::DELETE => "delete",
+        _ => "",
+    }
+}
+
+/// Lists and watches may cover all namespaces; reviews of access have none.
+fn across_namespaces(resource: &Resource, verb: &str, path: &ResourcePath) -> bool {
+    resource.namespaced && path.name.is_empty() && matches!(verb, "list" | "watch")
+        || resource.namespaced && path.watch
+}
+
+fn allowed(user: &User, verb: &str, path: &ResourcePath) -> Result<(), Status> {
+    if !user.is_anonymous() {
+        return Ok(());
+    }
+    Err(user.forbidden(&Attempt {
+        verb,
+        group: &path.group,
+        resource: &path.resource,
+        subresource: &path.subresource,
+        namespace: &path.namespace,
+        name: &path.name,
+    }))
+}
+
+fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
+    headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+impl Call<'_> {
+    fn agent(&self) -> &str {
+        header(self.headers, USER_AGENT.as_str())
+    }
+
+    /// The verb is not one of this resource.
+    fn refused(&self, verb: &str) -> Status {
+        let name = Name { group: &self.resource.group, resource: &self.resource.plural };
+        Status::method_not_allowed(name, verb)
+    }
+}

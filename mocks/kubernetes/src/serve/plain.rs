@@ -1,0 +1,138 @@
+//! Paths that are no resources: health, version, discovery, `OpenAPI`.
+
+use bytes::Bytes;
+use hyper::header::{ACCEPT, ETAG, HeaderValue, IF_NONE_MATCH};
+use hyper::{Method, Request, Response};
+use serde_json::{Value, json};
+
+use super::accept::{Form, JSON};
+use super::answer::{self, respond};
+use super::{Service, header};
+use crate::listen::{Body, User};
+use crate::registry::{AGGREGATED_TYPE, V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2, entity_tag};
+use crate::status::Status;
+
+/// The Kubernetes minor this control plane claims to be.
+pub(crate) const MINOR: u32 = 35;
+
+impl Service {
+    pub(super) fn plain(&self, request: &Request<Bytes>, user: &User) -> Response<Body> {
+        let method = request.method();
+        let path = request.uri().path();
+        if !user.may_reach(path) {
+            let verb = method.as_str().to_ascii_lowercase();
+            return answer::error(Form::JSON, &user.forbidden_path(&verb, path));
+        }
+        if !matches!(*method, Method::GET | Method::HEAD) {
+            return answer::error(Form::JSON, &Status::no_such_path());
+        }
+        self.read_plain(request, path).unwrap_or_else(|| answer::error(Form::JSON, &Status::no_such_path()))
+    }
+
+    fn read_plain(&self, request: &Request<Bytes>, path: &str) -> Option<Response<Body>> {
+        let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        let registry = self.api.registry();
+        let aggregated = wants_aggregated(request);
+        Some(match parts.as_slice() {
+            [] => json_answer(&self.paths()),
+            ["healthz" | "livez" | "readyz", ..] => text("ok"),
+            ["version"] => json_answer(&version()),
+            ["api"] if aggregated => tagged(request, &registry.aggregated_core()),
+            ["apis"] if aggregated => tagged(request, &registry.aggregated_groups()),
+            ["api"] => json_answer(&registry.core_versions(&self.address)),
+            ["apis"] => json_answer(&registry.group_list()),
+            ["apis", group] => json_answer(&registry.group_document(group)?),
+            ["api", version] => json_answer(&registry.resource_list("", version)?),
+            ["apis", group, version] => json_answer(&registry.resource_list(group, version)?),
+            ["openapi", "v2"] => openapi_v2(request, &registry.openapi_v2()),
+            ["openapi", "v3"] => json_answer(&registry.openapi_index()),
+            ["openapi", "v3", "api", version] => json_answer(&registry.openapi_document("", version)?),
+            ["openapi", "v3", "apis", group, version] => {
+                json_answer(&registry.openapi_document(group, version)?)
+            }
+            ["metrics" | "logs" | "debug" | "flagz" | "statusz" | "configz", ..] => {
+                answer::error(Form::JSON, &Status::not_simulated(path))
+            }
+            [".well-known", "openid-configuration"] | ["openid", "v1", "jwks"] => {
+                answer::error(Form::JSON, &Status::not_simulated(path))
+            }
+            _ => return None,
+        })
+    }
+
+    fn paths(&self) -> Value {
+        let registry = self.api.registry();
+        let mut paths = vec!["/api".to_owned(), "/api/v1".to_owned(), "/apis".to_owned()];
+        for group in registry.groups().filter(|group| !group.name.is_empty()) {
+            paths.push(format!("/apis/{}", group.name));
+            paths.extend(
+                group.versions.iter().map(|version| format!("/apis/{}/{}", group.name, version.name)),
+            );
+        }
+        paths.extend(
+            ["/healthz", "/livez", "/openapi/v2", "/openapi/v3", "/readyz", "/version"].map(str::to_owned),
+        );
+        json!({ "paths": paths })
+    }
+}
+
+/// Go's client takes any clause that names the list; only version 2 is ours.
+fn wants_aggregated(request: &Request<Bytes>) -> bool {
+    header(request.headers(), ACCEPT.as_str()).split(',').any(|clause| {
+        let has = |part: &str| clause.split(';').any(|found| found.trim() == part);
+        has("g=apidiscovery.k8s.io")
+            && has("v=v2")
+            && has("as=APIGroupDiscoveryList")
+            && (has(JSON) || has("*/*") || has("application/*"))
+    })
+}
+
+fn tagged(request: &Request<Bytes>, document: &Value) -> Response<Body> {
+    let bytes = Bytes::from(serde_json::to_vec(document).unwrap_or_default());
+    let tag = entity_tag(&bytes);
+    let known = header(request.headers(), IF_NONE_MATCH.as_str()) == tag;
+    let mut response = if known {
+        respond(304, AGGREGATED_TYPE, Body::empty())
+    } else {
+        respond(200, AGGREGATED_TYPE, bytes)
+    };
+    if let Ok(tag) = HeaderValue::from_str(&tag) {
+        response.headers_mut().insert(ETAG, tag);
+    }
+    response.headers_mut().insert("vary", HeaderValue::from_static("Accept"));
+    response
+}
+
+fn openapi_v2(request: &Request<Bytes>, document: &Value) -> Response<Body> {
+    if header(request.headers(), ACCEPT.as_str()).contains(V2_PROTOBUF_ASKED) {
+        return respond(200, V2_PROTOBUF, Bytes::from(encode_v2(document)));
+    }
+    json_answer(document)
+}
+
+fn json_answer(value: &Value) -> Response<Body> {
+    answer::value(200, Form::JSON, value)
+}
+
+fn text(text: &'static str) -> Response<Body> {
+    respond(200, "text/plain; charset=utf-8", Bytes::from_static(text.as_bytes()))
+}
+
+/// What a real server of this minor says about itself.
+fn version() -> Value {
+    json!({
+        "major": "1",
+        "minor": MINOR.to_string(),
+        "emulationMajor": "1",
+        "emulationMinor": MINOR.to_string(),
+        "minCompatibilityMajor": "1",
+        "minCompatibilityMinor": (MINOR - 1).to_string(),
+        "gitVersion": format!("v1.{MINOR}.0+mock-kubernetes"),
+        "gitCommit": "",
+        "gitTreeState": "clean",
+        "buildDate": "1970-01-01T00:00:00Z",
+        "goVersion": "",
+        "compiler": "rustc",
+        "platform": "linux/amd64",
+    })
+}

@@ -1,0 +1,148 @@
+//! All objects of one resource, and the log of their changes.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use tokio::sync::watch;
+
+use super::object::{Key, Object};
+
+/// How many changes a shelf remembers. Only the count bounds it: a log trimmed by time or idleness would send
+/// quiet watchers away for ever.
+pub(crate) const KEPT: usize = 10_000;
+
+/// What happened to one object.
+#[derive(Debug)]
+pub(crate) struct Change {
+    pub(crate) revision: u64,
+    pub(crate) old: Option<Arc<Object>>,
+    /// The object after the change; for a deletion its last state, with the revision of the deletion.
+    pub(crate) object: Arc<Object>,
+    pub(crate) deleted: bool,
+    /// The protobuf form, made once for all watchers that want it.
+    pub(crate) protobuf: OnceLock<Bytes>,
+}
+
+/// The changes asked for are no longer there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Compacted;
+
+#[derive(Debug)]
+pub(super) struct Shelf {
+    objects: BTreeMap<Key, Arc<Object>>,
+    by_owner: BTreeMap<Box<str>, BTreeSet<Key>>,
+    log: VecDeque<Arc<Change>>,
+    /// The revision of the last change that fell out of the log.
+    floor: u64,
+    /// The revision of the last change.
+    latest: watch::Sender<u64>,
+}
+
+impl Shelf {
+    pub(super) fn new() -> Self {
+        let (latest, _) = watch::channel(0);
+        Self { objects: BTreeMap::new(), by_owner: BTreeMap::new(), log: VecDeque::new(), floor: 0, latest }
+    }
+
+    pub(super) fn get(&self, key: &Key) -> Option<&Arc<Object>> {
+        self.objects.get(key)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.objects.is_empty()
+    }
+
+    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+        self.latest.subscribe()
+    }
+
+    /// All objects of a namespace, or of all if it is empty.
+    pub(super) fn list(&self, namespace: &str) -> Vec<Arc<Object>> {
+        if namespace.is_empty() {
+            return self.objects.values().cloned().collect();
+        }
+        let from = Key::new(namespace, "");
+        let here = self.objects.range(from..).take_while(|(key, _)| &*key.namespace == namespace);
+        here.map(|(_, object)| object.clone()).collect()
+    }
+
+    pub(super) fn owned_by(&self, uid: &str) -> Vec<Arc<Object>> {
+        let keys = self.by_owner.get(uid).into_iter().flatten();
+        keys.filter_map(|key| self.objects.get(key).cloned()).collect()
+    }
+
+    /// The objects as they were: what happened since is undone.
+    pub(super) fn list_at(&self, namespace: &str, revision: u64) -> Result<Vec<Arc<Object>>, Compacted> {
+        let mut undone: BTreeMap<&Key, Option<&Arc<Object>>> = BTreeMap::new();
+        for change in self.since(revision)?.rev() {
+            undone.insert(&change.object.key, change.old.as_ref());
+        }
+        let mut then: BTreeMap<&Key, &Arc<Object>> = self.objects.iter().collect();
+        for (key, old) in undone {
+            match old {
+                Some(old) => then.insert(key, old),
+                None => then.remove(key),
+            };
+        }
+        let here = |key: &Key| namespace.is_empty() || &*key.namespace == namespace;
+        Ok(then.into_iter().filter(|(key, _)| here(key)).map(|(_, object)| object.clone()).collect())
+    }
+
+    /// The changes after a revision, oldest first.
+    pub(super) fn since(
+        &self,
+        revision: u64,
+    ) -> Result<impl DoubleEndedIterator<Item = &Arc<Change>> + ExactSizeIterator, Compacted> {
+        if revision < self.floor {
+            return Err(Compacted);
+        }
+        let first = self.log.partition_point(|change| change.revision <= revision);
+        Ok(self.log.range(first..))
+    }
+
+    /// Writes one change down and tells everybody.
+    pub(super) fn record(&mut self, object: Object, deleted: bool) -> Arc<Change> {
+        let object = Arc::new(object);
+        let key = &object.key;
+        let old =
+            if deleted { self.objects.remove(key) } else { self.objects.insert(key.clone(), object.clone()) };
+        self.index(old.as_deref(), (!deleted).then_some(&*object));
+        let revision = object.revision;
+        let change = Arc::new(Change { revision, old, object, deleted, protobuf: OnceLock::new() });
+        self.log.push_back(change.clone());
+        if self.log.len() > KEPT {
+            self.compact(KEPT);
+        }
+        self.latest.send_replace(revision);
+        change
+    }
+
+    /// Forgets all but the last `keep` changes.
+    pub(super) fn compact(&mut self, keep: usize) {
+        while self.log.len() > keep {
+            let Some(change) = self.log.pop_front() else { return };
+            self.floor = change.revision;
+        }
+    }
+
+    fn index(&mut self, old: Option<&Object>, new: Option<&Object>) {
+        if old.map(|old| &old.owners) == new.map(|new| &new.owners) {
+            return;
+        }
+        for object in old {
+            for owner in &object.owners {
+                let Some(keys) = self.by_owner.get_mut(&owner.uid) else { continue };
+                keys.remove(&object.key);
+                if keys.is_empty() {
+                    self.by_owner.remove(&owner.uid);
+                }
+            }
+        }
+        for object in new {
+            for owner in &object.owners {
+                self.by_owner.entry(owner.uid.clone()).or_default().insert(object.key.clone());
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Conversations with an API server, held with ours and compared with what a real one answered.
+//!
+//! Each `fixtures/kubernetes/transcripts/*.yaml` is one conversation: our own requests, one after the other. Beside it
+//! stands `*.golden.json`, the real answers with everything that differs between two runs replaced by a placeholder.
+//! Where ours is known to differ, `known.yaml` names the place and the reason.
+//!
+//! - by default each conversation is held with a control plane of ours, without controllers and scheduler;
+//! - `REPLAY_KUBECONFIG=…` holds them with whatever answers there, and compares;
+//! - `RECORD_KUBECONFIG=…` writes the answers down as the new golden files. The server must be fresh, and have neither
+//!   controllers nor scheduler nor `ServiceAccount` admission.
+
+#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
+
+mod compare;
+mod golden;
+mod known;
+mod path;
+mod placeholders;
+mod script;
+mod talk;
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use golden::Golden;
+use script::Script;
+use talk::Server;
+
+/// Who is at the other end of a conversation.
+#[derive(Clone)]
+enum Peer {
+    Ours,
+    Replay(PathBuf),
+    Record(PathBuf),
+}
+
+impl Peer {
+    fn chosen() -> Self {
+        let kubeconfig = |name: &str| env::var_os(name).map(PathBuf::from);
+        if let Some(path) = kubeconfig("RECORD_KUBECONFIG") {
+            Self::Record(path)
+        } else if let Some(path) = kubeconfig("REPLAY_KUBECONFIG") {
+            Self::Replay(path)
+        } else {
+            Self::Ours
+        }
+    }
+
+    /// Conversations with one and the same server must not see each other's objects change.
+    fn is_shared(&self) -> bool {
+        !matches!(self, Self::Ours)
+    }
+}
+
+/// Whether [`start_ours`] has something to start.
+const OURS_EXISTS: bool = false;
+
+/// Starts a control plane of ours, bare, and gives the kubeconfig to reach it and what keeps it running.
+fn start_ours() -> (String, impl Drop) {
+    struct Running;
+    impl Drop for Running {
+        fn drop(&mut self) {}
+    }
+    let kubeconfig: Option<String> = None;
+    (kubeconfig.expect("a control plane of ours"), Running)
+}
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    let peer = Peer::chosen();
+    if peer.is_shared() {
+        arguments.test_threads = Some(1);
+    }
+    let ignored = matches!(peer, Peer::Ours) && !OURS_EXISTS;
+    let scripts = Script::paths().into_iter();
+    let trials = scripts.map(|path| trial(path, peer.clone()).with_ignored_flag(ignored)).collect();
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn trial(path: PathBuf, peer: Peer) -> Trial {
+    let name = script::name_of(&path);
+    Trial::test(name, move || hold(&path, &peer).map_err(Failed::from))
+}
+
+fn hold(path: &Path, peer: &Peer) -> Result<(), String> {
+    let script = Script::read(path)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (kubeconfig, _running) = match peer {
+            Peer::Replay(path) | Peer::Record(path) => (std::fs::read_to_string(path).unwrap(), None),
+            Peer::Ours => {
+                let (kubeconfig, running) = start_ours();
+                (kubeconfig, Some(running))
+            }
+        };
+        let server = Server::reach(&kubeconfig).await;
+        let answers = golden::settle(&script, server.converse(&script).await);
+        if matches!(peer, Peer::Record(_)) {
+            return Golden { server: server.version().await, answers }.write(path);
+        }
+        compare::judge(&script.name, &Golden::read(path)?, &answers, &known::read())
+    })
+}
