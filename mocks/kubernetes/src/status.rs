@@ -76,9 +76,10 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
     }
 
-    /// An invalid value that is shown in other words than its own.
+    /// The same for a value that upstream does not print as JSON of the wire, but as its own struct: `shown`.
     pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}: {detail}"))
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}{detail}"))
     }
 
     /// A value of the wrong JSON type.
@@ -92,6 +93,12 @@ impl Wrong {
 
     pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
+    }
+
+    /// A duplicate that upstream prints as its own struct.
+    pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {shown}{detail}"))
     }
 
     pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {

@@ -48,6 +48,7 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
             && !Arc::ptr_eq(storage, version)
         {
             value["apiVersion"] = Value::from(format!("{}/{}", definition.group, storage.name));
+            storage.default(&mut value);
             made_by = Some(storage.clone());
         }
     }

@@ -77,7 +77,11 @@ fn check_version(spec: &Value, version: &Version, at: &str, wrong: &mut Vec<Wron
     }
     if spec["deprecated"] != true && spec["deprecationWarning"].is_string() {
         let at = field(at, "deprecationWarning");
-        wrong.push(Wrong::invalid(at, &spec["deprecationWarning"], "can only be set for deprecated versions"));
+        wrong.push(Wrong::invalid(
+            at,
+            &spec["deprecationWarning"],
+            "can only be set for deprecated versions",
+        ));
     }
     let schema_at = field(at, "schema.openAPIV3Schema");
     if version.schema.is_object() {

@@ -94,9 +94,10 @@ fn text(text: &str, node: &Node) -> Cel {
         Some("date-time") => convert(&TIMESTAMP, text),
         Some("date") => convert(&TIMESTAMP, &format!("{text}T00:00:00Z")),
         Some("duration") => convert(&DURATION, text),
-        Some("byte") => {
-            base64::engine::general_purpose::STANDARD.decode(text).ok().map(|bytes| Cel::Bytes(Arc::new(bytes)))
-        }
+        Some("byte") => base64::engine::general_purpose::STANDARD
+            .decode(text)
+            .ok()
+            .map(|bytes| Cel::Bytes(Arc::new(bytes))),
         _ => None,
     };
     converted.unwrap_or_else(|| string(text))
@@ -104,8 +105,27 @@ fn text(text: &str, node: &Node) -> Cel {
 
 /// Words of the language, which cannot be field names as they are.
 const RESERVED: [&str; 21] = [
-    "as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop",
-    "namespace", "null", "package", "return", "true", "var", "void", "while",
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
 ];
 
 /// A field name as rules write it.

@@ -39,7 +39,8 @@ fn age(since: &str, now: Timestamp) -> String {
 
 /// A span in one or two units, the way ages are read.
 fn human(seconds: i64) -> String {
-    let (minutes, hours, days, years) = (seconds / 60, seconds / 3600, seconds / 86400, seconds / 86400 / 365);
+    let (minutes, hours, days, years) =
+        (seconds / 60, seconds / 3600, seconds / 86400, seconds / 86400 / 365);
     let two = |big: i64, unit: &str, small: i64, small_unit: &str| {
         if small == 0 { format!("{big}{unit}") } else { format!("{big}{unit}{small}{small_unit}") }
     };

@@ -66,7 +66,8 @@ pub(crate) fn same(left: &Value, right: &Value) -> bool {
 /// The item of the old list that has the keys of this new item.
 pub(crate) fn old_item<'a>(list: &Node, old: &'a Value, new: &Value) -> Option<&'a Value> {
     let List::Map(keys) = &list.list else { return None };
-    let key = |item: &'a Value, name: &String| item.get(name).filter(|key| !key.is_array() && !key.is_object());
+    let key =
+        |item: &'a Value, name: &String| item.get(name).filter(|key| !key.is_array() && !key.is_object());
     if keys.is_empty() || keys.iter().any(|name| new.get(name).is_none_or(Value::is_null)) {
         return None;
     }

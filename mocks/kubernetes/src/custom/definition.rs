@@ -92,7 +92,10 @@ impl Definition {
         }
         if spec["conversion"]["strategy"] == "Webhook" {
             let name = format!("{}.{}", definition.names.plural, definition.group);
-            tracing::warn!(definition = name, "no conversion webhook is called: only apiVersion is rewritten");
+            tracing::warn!(
+                definition = name,
+                "no conversion webhook is called: only apiVersion is rewritten"
+            );
         }
         Ok(definition)
     }

@@ -27,7 +27,9 @@ pub(crate) fn complete(crd: &mut Value) {
 pub(crate) fn establish(crd: &mut Value, now: &str, conflict: Option<(&str, &str)>) {
     let old = crd["status"].take();
     let (accepted, reason, message) = conflict
-        .map_or(("True", "NoConflicts", "no conflicts found"), |(reason, message)| ("False", reason, message));
+        .map_or(("True", "NoConflicts", "no conflicts found"), |(reason, message)| {
+            ("False", reason, message)
+        });
     let was_established = condition(&old, "Established").is_some_and(|old| old["status"] == "True");
     let established = if was_established || conflict.is_none() {
         ("True", "InitialNamesAccepted", "the initial names have been accepted")

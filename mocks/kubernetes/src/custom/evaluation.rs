@@ -194,7 +194,9 @@ fn message(rule: &Rule, scope: &Context<'_>) -> Option<String> {
 fn said(error: &ExecutionError, rule: &str) -> String {
     let what = match error {
         ExecutionError::NoSuchKey(key) => format!("no such key: {key}"),
-        ExecutionError::IndexOutOfBounds(index) => format!("index out of bounds: {}", cel_value::shown(index)),
+        ExecutionError::IndexOutOfBounds(index) => {
+            format!("index out of bounds: {}", cel_value::shown(index))
+        }
         ExecutionError::DivisionByZero(_) => "division by zero".to_owned(),
         ExecutionError::RemainderByZero(_) => "modulus by zero".to_owned(),
         ExecutionError::Overflow(..) => "integer overflow".to_owned(),

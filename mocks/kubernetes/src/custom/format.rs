@@ -40,9 +40,8 @@ impl Format {
             "hexcolor" => |text| HEX_COLOR.is_match(text),
             "k8sshortname" => |text| text.len() <= 63 && SHORT_NAME.is_match(text),
             "k8slongname" => |text| text.len() <= 253 && LONG_NAME.is_match(text),
-            "bsonobjectid" | "isbn" | "isbn10" | "isbn13" | "creditcard" | "ssn" | "rgbcolor" | "password" => {
-                |_| true
-            }
+            "bsonobjectid" | "isbn" | "isbn10" | "isbn13" | "creditcard" | "ssn" | "rgbcolor"
+            | "password" => |_| true,
             _ => return None,
         };
         Some(Self { name: name.to_owned(), valid })

@@ -83,7 +83,8 @@ fn bracket(inside: &str) -> Option<(Step, &str)> {
 }
 
 fn filter(condition: &str) -> Option<Step> {
-    let operator = ["==", "!=", "<=", ">=", "<", ">"].into_iter().find(|operator| condition.contains(operator))?;
+    let operator =
+        ["==", "!=", "<=", ">=", "<", ">"].into_iter().find(|operator| condition.contains(operator))?;
     let (left, right) = condition.split_once(operator)?;
     let path = JsonPath::parse(left.trim().strip_prefix('@')?)?.steps;
     let right = right.trim();
@@ -104,7 +105,8 @@ fn follow<'a>(value: &'a Value, steps: &[Step]) -> Vec<&'a Value> {
         (Step::All, Value::Array(items)) => items.iter().collect(),
         (Step::All, Value::Object(fields)) => fields.values().collect(),
         (Step::Filter { path, operator, with }, Value::Array(items)) => {
-            let holds = |item: &&Value| follow(item, path).first().is_some_and(|got| compare(got, operator, with));
+            let holds =
+                |item: &&Value| follow(item, path).first().is_some_and(|got| compare(got, operator, with));
             items.iter().filter(holds).collect()
         }
         _ => Vec::new(),

@@ -46,7 +46,9 @@ fn words(schema: &Value, at: &str, wrong: &mut Vec<Wrong>) {
         wrong.push(Wrong::forbidden(field(at, "items"), "items must be a schema object and not an array"));
     }
     let has_properties = schema["properties"].as_object().is_some_and(|properties| !properties.is_empty());
-    if has_properties && (schema["additionalProperties"].is_object() || schema["additionalProperties"] == false) {
+    if has_properties
+        && (schema["additionalProperties"].is_object() || schema["additionalProperties"] == false)
+    {
         let detail = "additionalProperties and properties are mutual exclusive";
         wrong.push(Wrong::forbidden(field(at, "additionalProperties"), detail));
     }
@@ -78,12 +80,7 @@ fn each_child(schema: &Value, at: &str, visit: &mut dyn FnMut(&Value, &str)) {
 }
 
 /// `x-kubernetes-list-type` and `-map-type` belong to one type and have few values.
-fn shape(
-    schema: &Value,
-    at: &str,
-    (word, expected, choices): (&str, &str, &[&str]),
-    wrong: &mut Vec<Wrong>,
-) {
+fn shape(schema: &Value, at: &str, (word, expected, choices): (&str, &str, &[&str]), wrong: &mut Vec<Wrong>) {
     let Some(choice) = schema[word].as_str() else { return };
     let kind = text(schema, "type");
     let detail = format!("must be {expected} if {word} is specified");

@@ -141,8 +141,10 @@ pub(super) fn choices(value: &Value, node: &Node, at: At<'_>, outcome: &mut Outc
     if choices.is_empty() || (!value.is_null() && choices.iter().any(|choice| same(choice, value))) {
         return;
     }
-    let shown: Vec<String> =
-        choices.iter().map(|choice| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned)).collect();
+    let shown: Vec<String> = choices
+        .iter()
+        .map(|choice| choice.as_str().map_or_else(|| choice.to_string(), str::to_owned))
+        .collect();
     let list: Vec<&str> = shown.iter().map(String::as_str).collect();
     let sentence = format!("{} in body should be one of [{}]", at.name, list.join(" "));
     outcome.fail(sentence, Wrong::not_supported(at.here(), value, &list));

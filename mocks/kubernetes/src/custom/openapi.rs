@@ -186,7 +186,8 @@ fn junctions(value: &Value, node: &Node, at: At<'_>, pair: Option<Pair<'_>>, out
             }
             1 => outcome.merge(outcomes.into_iter().find(Outcome::holds).unwrap_or_default()),
             many => {
-                let tail = format!("validate one and only one schema (oneOf). Found {many} valid alternatives");
+                let tail =
+                    format!("validate one and only one schema (oneOf). Found {many} valid alternatives");
                 fail(outcome, &tail);
             }
         }
@@ -197,7 +198,13 @@ fn junctions(value: &Value, node: &Node, at: At<'_>, pair: Option<Pair<'_>>, out
         let all = good == outcomes.len();
         outcomes.into_iter().for_each(|each| outcome.merge(each));
         if !all {
-            fail(outcome, &format!("validate all the schemas (allOf){}", if good == 0 { ". None validated" } else { "" }));
+            fail(
+                outcome,
+                &format!(
+                    "validate all the schemas (allOf){}",
+                    if good == 0 { ". None validated" } else { "" }
+                ),
+            );
         }
     }
     if node.not.as_deref().is_some_and(|not| check(value, not, at, pair).holds()) {

@@ -78,7 +78,11 @@ impl Rule {
 
     /// The detail of a failure when no message is computed.
     pub(crate) fn detail(&self) -> String {
-        if self.message.is_empty() { format!("failed rule: {}", self.label()) } else { self.label().to_owned() }
+        if self.message.is_empty() {
+            format!("failed rule: {}", self.label())
+        } else {
+            self.label().to_owned()
+        }
     }
 }
 
@@ -105,7 +109,11 @@ impl Program {
     }
 
     fn beyond(source: &str, what: &str) -> Self {
-        tracing::warn!(rule = source, missing = what, "a validation rule cannot be evaluated and is passed over");
+        tracing::warn!(
+            rule = source,
+            missing = what,
+            "a validation rule cannot be evaluated and is passed over"
+        );
         Self::Beyond
     }
 
@@ -150,15 +158,29 @@ struct Found<'e> {
 
 /// Names of types, which stand for themselves in `type(x) == int`.
 const TYPES: [&str; 15] = [
-    "bool", "bytes", "double", "duration", "dyn", "int", "list", "map", "null_type", "string", "timestamp", "type",
-    "uint", "optional_type", "google",
+    "bool",
+    "bytes",
+    "double",
+    "duration",
+    "dyn",
+    "int",
+    "list",
+    "map",
+    "null_type",
+    "string",
+    "timestamp",
+    "type",
+    "uint",
+    "optional_type",
+    "google",
 ];
 
 impl<'e> Found<'e> {
     fn walk(&mut self, expression: &'e IdedExpr, scope: &mut Vec<&'e str>) {
         match &expression.expr {
             Expr::Ident(name) => {
-                let known = name.starts_with('@') || scope.contains(&name.as_str()) || TYPES.contains(&name.as_str());
+                let known =
+                    name.starts_with('@') || scope.contains(&name.as_str()) || TYPES.contains(&name.as_str());
                 if !known {
                     self.strangers.push(name);
                 }
@@ -169,7 +191,8 @@ impl<'e> Found<'e> {
                     _ => None,
                 });
                 let name = &call.func_name;
-                self.functions.insert(qualifier.map_or_else(|| name.clone(), |space| format!("{space}.{name}")));
+                self.functions
+                    .insert(qualifier.map_or_else(|| name.clone(), |space| format!("{space}.{name}")));
                 let target = call.target.as_deref().filter(|_| qualifier.is_none());
                 target.into_iter().chain(&call.args).for_each(|part| self.walk(part, scope));
             }

@@ -10,9 +10,8 @@ impl Version {
     pub(crate) fn scale_of(&self, object: &Value) -> Result<Value, Status> {
         let Some(scale) = &self.scale else { return Err(Status::no_such_path()) };
         let path = &scale.spec_replicas;
-        let replicas = get(object, path).ok_or_else(|| {
-            Status::internal(format!("the spec replicas field {path:?} does not exist"))
-        })?;
+        let replicas = get(object, path)
+            .ok_or_else(|| Status::internal(format!("the spec replicas field {path:?} does not exist")))?;
         let count = |value: &Value| value.as_i64().and_then(|count| i32::try_from(count).ok());
         let replicas = count(replicas)
             .ok_or_else(|| Status::internal(format!("the spec replicas field {path:?} is not an integer")))?;

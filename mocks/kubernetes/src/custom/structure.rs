@@ -117,15 +117,16 @@ fn identity(schema: &Value, level: Level, embedded: bool, at: &str, wrong: &mut 
     let resource = level == Level::Root || embedded;
     let at = field(at, "properties");
     for (name, expected) in [("kind", "string"), ("apiVersion", "string"), ("metadata", "object")] {
-        let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else { continue };
+        let Some(schema) = schema.get("properties").and_then(|properties| properties.get(name)) else {
+            continue;
+        };
         let kind = text(schema, "type");
         if resource && kind != expected {
             let at = field(&key(&at, name), "type");
             wrong.push(Wrong::invalid(at, &Value::from(kind), &format!("must be {expected}")));
         }
         if name == "metadata" && level == Level::Root && says_too_much(schema) {
-            let detail =
-                "must not specify anything other than name and generateName, but metadata is implicitly specified";
+            let detail = "must not specify anything other than name and generateName, but metadata is implicitly specified";
             wrong.push(Wrong::forbidden(key(&at, name), detail));
         }
     }
@@ -136,7 +137,8 @@ fn says_too_much(metadata: &Value) -> bool {
     let silent = ["type", "default", "externalDocs", "example"];
     let fields = metadata.as_object().into_iter().flatten();
     fields.filter(|(word, _)| !silent.contains(&word.as_str())).any(|(word, value)| {
-        let only_names = || value.as_object().is_some_and(|map| map.keys().all(|key| names.contains(&key.as_str())));
+        let only_names =
+            || value.as_object().is_some_and(|map| map.keys().all(|key| names.contains(&key.as_str())));
         !(word == "properties" && only_names())
     })
 }
@@ -208,7 +210,10 @@ fn narrowing(schema: &Value, at: &str, skip_any_of: bool, wrong: &mut Vec<Wrong>
         }
     }
     if schema.get("properties").and_then(|properties| properties.get("metadata")).is_some() {
-        wrong.push(Wrong::forbidden(key(&properties, "metadata"), "must not be specified in a nested context"));
+        wrong.push(Wrong::forbidden(
+            key(&properties, "metadata"),
+            "must not be specified in a nested context",
+        ));
     }
 }
 

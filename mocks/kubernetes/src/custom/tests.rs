@@ -11,7 +11,8 @@ use super::{Definition, complete, correlation::same};
 
 /// The definitions of a YAML text, completed.
 fn definitions(text: &str) -> Vec<Value> {
-    let documents = text.split("\n---").filter(|document| document.contains("kind: CustomResourceDefinition"));
+    let documents =
+        text.split("\n---").filter(|document| document.contains("kind: CustomResourceDefinition"));
     documents
         .map(|document| {
             let mut crd: Value = serde_yaml::from_str(document).unwrap();
@@ -61,7 +62,8 @@ fn judge(definition: &Definition, case: &Value) -> Value {
         old
     });
     let wrong = version.validate(&object, old.as_ref());
-    let mut errors: Vec<String> = wrong.iter().map(|wrong| format!("{}|{wrong}", wrong.cause.reason)).collect();
+    let mut errors: Vec<String> =
+        wrong.iter().map(|wrong| format!("{}|{wrong}", wrong.cause.reason)).collect();
     errors.sort();
     json!({"defaulted": object, "unknown": unknown, "errors": errors})
 }
@@ -81,7 +83,8 @@ fn answers_are_those_of_a_real_server() {
         let mut crd = file["crd"].clone();
         complete(&mut crd);
         let definition = Definition::read(&crd).unwrap();
-        for (case, answer) in file["cases"].as_array().unwrap().iter().zip(answers["answers"].as_array().unwrap())
+        for (case, answer) in
+            file["cases"].as_array().unwrap().iter().zip(answers["answers"].as_array().unwrap())
         {
             let ours = judge(&definition, case);
             compared += 1;

@@ -193,7 +193,7 @@ fn prepare<'a>(cluster: &'a Cluster, shape: &'a Shape) -> Result<(Trial<'a>, Opt
     let only = named_nodes(cluster, shape)?;
     let claims = claims(cluster, shape)?;
     let mut trial = Trial::new(cluster, shape, claims);
-    trial.zones = zones(cluster, &trial.claims);
+    trial.zones = zones(cluster, shape, &trial.claims)?;
     Ok((trial, only))
 }
 
@@ -218,6 +218,13 @@ fn named_nodes(cluster: &Cluster, shape: &Shape) -> Result<Option<Vec<NodeId>>, 
 fn claims<'a>(cluster: &'a Cluster, shape: &Shape) -> Result<Claims<'a>, Refused> {
     let mut claims = Claims::default();
     let storage = &cluster.storage;
+    let missing = |own: &&super::shape::Claim| {
+        !own.ephemeral && !storage.claims.contains_key(&claim_key(shape, &own.name))
+    };
+    if let Some(own) = shape.claims.iter().find(missing) {
+        let why = format!("persistentvolumeclaim \"{}\" not found", own.name);
+        return Err(Refused { why, plugin: Plugins::VOLUME_RESTRICTIONS });
+    }
     for own in &shape.claims {
         let refused = |why: String| Refused { why, plugin: Plugins::VOLUME_BINDING };
         let name = &own.name;
@@ -252,18 +259,30 @@ fn claims<'a>(cluster: &'a Cluster, shape: &Shape) -> Result<Claims<'a>, Refused
 }
 
 /// The zone and region labels of bound volumes. Several values stand in one label, between double underscores.
-fn zones<'a>(cluster: &'a Cluster, claims: &Claims<'a>) -> Vec<(&'a str, BTreeSet<&'a str>)> {
+fn zones<'a>(
+    cluster: &'a Cluster,
+    shape: &Shape,
+    claims: &Claims<'a>,
+) -> Result<Vec<(&'a str, BTreeSet<&'a str>)>, Refused> {
     const KEYS: [&str; 4] = [
         "failure-domain.beta.kubernetes.io/zone",
         "failure-domain.beta.kubernetes.io/region",
         "topology.kubernetes.io/zone",
         "topology.kubernetes.io/region",
     ];
-    let volumes = claims.bound.iter().filter_map(|claim| cluster.storage.volumes.get(&claim.volume));
-    let labels = |volume: &'a super::volume::Volume| {
-        KEYS.iter().filter_map(|key| Some((*key, volume.labels.label(key)?.split("__").collect())))
+    let ephemeral = |claim: &super::volume::Claim| {
+        shape.claims.iter().any(|own| own.ephemeral && claim_key(shape, &own.name) == claim.key)
     };
-    volumes.flat_map(labels).collect()
+    let mut zones = Vec::new();
+    for claim in claims.bound.iter().filter(|claim| !ephemeral(claim)) {
+        let Some(volume) = cluster.storage.volumes.get(&claim.volume) else {
+            let why = format!("persistentvolume \"{}\" not found", claim.volume);
+            return Err(Refused { why, plugin: Plugins::VOLUME_ZONE });
+        };
+        let label = |key: &&'static str| Some((*key, volume.labels.label(key)?.split("__").collect()));
+        zones.extend(KEYS.iter().filter_map(label));
+    }
+    Ok(zones)
 }
 
 /// Whether a node fits, with the pods of at least the same priority that hope for it, and without them.

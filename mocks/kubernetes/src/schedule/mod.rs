@@ -8,6 +8,7 @@ mod cluster;
 mod decide;
 mod filter;
 mod node;
+mod observe;
 mod pod;
 mod preempt;
 mod random;
@@ -18,3 +19,6 @@ mod score;
 mod shape;
 mod trial;
 mod volume;
+
+#[cfg(test)]
+mod cases;

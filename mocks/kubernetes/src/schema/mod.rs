@@ -128,4 +128,6 @@ impl Message {
 }
 
 #[cfg(test)]
+pub(crate) mod drawn;
+#[cfg(test)]
 mod tests;
