@@ -161,8 +161,11 @@ impl FromStr for Quantity {
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let parts = Parts::split(text)?;
         let (scale, format) = Scale::of(parts.suffix)?;
+        if !parts.any_digit && !parts.short(scale) {
+            return Err(QuantityError::Number);
+        }
         let mut quantity = Self { nanos: parts.nanos(scale), format, written: None };
-        if parts.kept(scale, format) {
+        if parts.kept(scale) {
             quantity.written = Some(text.into());
         } else if format == Format::Binary {
             quantity.nanos = quantity.nanos.min(BINARY_MAX);
@@ -219,6 +222,8 @@ impl Scale {
 #[derive(Debug)]
 struct Parts<'a> {
     negative: bool,
+    /// Whether there is a digit at all. Upstream minds only where it does not take the short way.
+    any_digit: bool,
     /// Digits before the point, without leading zeros; `0` if there are none.
     whole: &'a str,
     /// Digits after the point.
@@ -232,45 +237,50 @@ impl<'a> Parts<'a> {
             return Err(QuantityError::Form);
         }
         let negative = text.starts_with('-');
-        let rest = text.strip_prefix(['+', '-']).unwrap_or(text).trim_start_matches('0');
-        let (whole, rest) = digits(rest);
+        let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+        let (whole, rest) = digits(unsigned.trim_start_matches('0'));
         let (fraction, suffix) = rest.strip_prefix('.').map_or(("", rest), digits);
         let after = suffix.trim_start_matches(|letter: char| "eEinumkKMGTP".contains(letter));
         let after = after.strip_prefix(['+', '-']).unwrap_or(after);
         if !after.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(QuantityError::Form);
         }
+        let any_digit = unsigned.trim_start_matches('.').starts_with(|letter: char| letter.is_ascii_digit());
         let whole = if whole.is_empty() { "0" } else { whole };
-        Ok(Self { negative, whole, fraction, suffix })
+        Ok(Self { negative, any_digit, whole, fraction, suffix })
+    }
+
+    /// How many powers of ten the last digit stands for.
+    fn places(&self, power: i32) -> i32 {
+        power - i32::try_from(self.fraction.len()).unwrap_or(i32::MAX / 2)
+    }
+
+    /// Whether the amount fits into 64 bits for sure.
+    fn short(&self, scale: Scale) -> bool {
+        match scale {
+            Scale::Ten(power) => self.whole.len() + self.fraction.len() <= SHORT && self.places(power) >= -9,
+            Scale::Two(power) => {
+                let lost = self.whole.len() + power as usize * 3 / 10 + 1;
+                let value: u128 = self.whole.parse().unwrap_or(u128::MAX >> 60);
+                self.fraction.is_empty() && lost <= 15 && i64::try_from(value << power).is_ok()
+            }
+        }
     }
 
     /// Whether upstream prints the text again as it was written.
-    fn kept(&self, scale: Scale, format: Format) -> bool {
-        let length = self.whole.len() + self.fraction.len();
-        match scale {
+    fn kept(&self, scale: Scale) -> bool {
+        let canonical = match scale {
             Scale::Ten(power) => {
-                let places = power - i32::try_from(self.fraction.len()).unwrap_or(i32::MAX / 2);
                 let last = |digits: &str| digits.chars().rev().take_while(|digit| *digit == '0').count();
                 let mut zeros = last(self.fraction);
                 if zeros == self.fraction.len() {
                     zeros += last(self.whole);
                 }
-                length <= SHORT
-                    && places >= -9
-                    && places % 3 == 0
-                    && zeros < 3
-                    && !self.whole.starts_with('0')
+                self.places(power) % 3 == 0 && zeros < 3 && !self.whole.starts_with('0')
             }
-            Scale::Two(power) => {
-                debug_assert_eq!(format, Format::Binary, "powers of two are binary");
-                let lost = self.whole.len() + power as usize * 3 / 10 + 1;
-                let value: u64 = self.whole.parse().unwrap_or(0);
-                self.fraction.is_empty()
-                    && lost <= 15
-                    && value % 8 != 0
-                    && i64::try_from(u128::from(value) << power).is_ok()
-            }
-        }
+            Scale::Two(_) => self.whole.parse::<u64>().is_ok_and(|value| value % 8 != 0),
+        };
+        canonical && self.short(scale)
     }
 
     /// The amount without its sign, rounded up to whole nano-units.
@@ -411,6 +421,9 @@ mod tests {
         let told = |text: &str| text.parse::<Quantity>().unwrap_err();
         for text in ["", "a", "1.2.3", "1 Gi", " 1", "1Gi ", "1e3x", "１"] {
             assert_eq!(told(text), QuantityError::Form, "{text:?}");
+        }
+        for text in ["Pi", ".Ei", "e-10"] {
+            assert_eq!(told(text), QuantityError::Number, "{text:?}");
         }
         for text in ["--1", "1ki", "1mi", "1K", "1e", "1e+", "1i", "1e99999999999999999999", "1Gi3"] {
             assert_eq!(told(text), QuantityError::Suffix, "{text:?}");

@@ -71,6 +71,17 @@ impl Wrong {
         Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
     }
 
+    /// An invalid value that is too large to show.
+    pub(crate) fn invalid_unshown(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
+    }
+
+    /// The same for a value that upstream does not print as JSON of the wire, but as its own struct: `shown`.
+    pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}{detail}"))
+    }
+
     /// A value of the wrong JSON type.
     pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
         Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
@@ -84,17 +95,25 @@ impl Wrong {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
     }
 
+    /// A duplicate that upstream prints as its own struct.
+    pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
+        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {shown}{detail}"))
+    }
+
     pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
         Self::new("FieldValueNotFound", field, format!("Not found: {}", shown(value)))
     }
 
     pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
-        let detail = format!("Too long: may not be more than {limit} bytes");
+        let unit = if limit == 1 { "byte" } else { "bytes" };
+        let detail = format!("Too long: may not be more than {limit} {unit}");
         Self::new("FieldValueTooLong", field, detail)
     }
 
     pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
-        let detail = format!("Too many: {actual}: must have at most {limit} items");
+        let unit = if limit == 1 { "item" } else { "items" };
+        let detail = format!("Too many: {actual}: must have at most {limit} {unit}");
         Self::new("FieldValueTooMany", field, detail)
     }
 
@@ -112,6 +131,14 @@ impl fmt::Display for Wrong {
         }
         write!(f, "{}: {}", self.cause.field, self.cause.message)
     }
+}
+
+/// `conflict with X`, for several fields.
+fn one_managers_conflicts(causes: &[Cause]) -> String {
+    let heading = causes.first().map_or("", |cause| cause.message.as_str());
+    let mut lines = vec![format!("{}:", heading.replacen("conflict", "conflicts", 1))];
+    lines.extend(causes.iter().map(|cause| format!("- {}", cause.field)));
+    lines.join("\n")
 }
 
 /// A value as upstream prints it inside an error.
@@ -193,14 +220,19 @@ impl Status {
         Self::conflict(name, object, why)
     }
 
-    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict`.
+    /// Fields that other managers own: `causes` have the reason `FieldManagerConflict` and stand together by manager.
     pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
-        let count = causes.len();
-        let plural = if count == 1 { "conflict" } else { "conflicts" };
-        let list: Vec<String> =
-            causes.iter().map(|cause| format!("{}: {}", cause.message, cause.field)).collect();
-        let mut status =
-            Self::new(409, "Conflict", format!("Apply failed with {count} {plural}: {}", list.join("\n")));
+        let mut message = format!("Apply failed with {} conflict", causes.len());
+        match &causes[..] {
+            [one] => message += &format!(": {}: {}", one.message, one.field),
+            many => {
+                message += "s: ";
+                let groups = many.chunk_by(|one, next| one.message == next.message);
+                let groups: Vec<String> = groups.map(one_managers_conflicts).collect();
+                message += &groups.join("\n");
+            }
+        }
+        let mut status = Self::new(409, "Conflict", message);
         status.details.causes = causes;
         status
     }

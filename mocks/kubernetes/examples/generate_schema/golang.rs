@@ -9,6 +9,8 @@ pub(crate) struct Package {
     pub(crate) structs: BTreeMap<String, Struct>,
     /// `type List metav1.List`: the name and what stands behind it, with the package spelled as `v1.List`.
     pub(crate) named: BTreeMap<String, String>,
+    /// `type Kind = v1.Kind`, both with their packages: `reflect` prints the second.
+    pub(crate) aliases: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Default)]
@@ -21,6 +23,7 @@ pub(crate) struct Struct {
 }
 
 #[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a row, each apart from the others")]
 pub(crate) struct Field {
     /// The Go name, which errors print for an embedded struct.
     pub(crate) name: String,
@@ -94,6 +97,9 @@ impl Package {
                 let (name, what) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
                 if what == "struct" && rest.ends_with('{') {
                     open = Some((name.to_owned(), Struct { markers: noted, ..Struct::default() }));
+                } else if what == "=" {
+                    let behind = spelled(words.next().unwrap_or(""), own, &imports);
+                    self.aliases.insert(format!("{own}.{name}"), behind);
                 } else {
                     self.named.insert(name.to_owned(), spelled(what, own, &imports));
                 }

@@ -89,7 +89,7 @@ fn message(
     for (tag, field) in fields {
         let known = declared.and_then(|declared| declared.fields.get(tag));
         let line = match known {
-            Some(known) if !plain => row(package, *tag, field, known),
+            Some(known) if !plain => row(package, *tag, field, known, go),
             _ => format!("{} {tag} {} r", field.name, shape(package, field)),
         };
         if known.is_none() && !plain {
@@ -100,7 +100,7 @@ fn message(
     Ok(())
 }
 
-fn row(package: &str, tag: i32, field: &Field, known: &golang::Field) -> String {
+fn row(package: &str, tag: i32, field: &Field, known: &golang::Field, go: &golang::Package) -> String {
     let mut flags = String::new();
     for (letter, set) in [
         ('p', known.pointer),
@@ -117,26 +117,28 @@ fn row(package: &str, tag: i32, field: &Field, known: &golang::Field) -> String 
         flags.push('.');
     }
     let name = if known.inline { &known.name } else { &known.json };
-    let mut row = format!("{name} {tag} {} {flags}", shape(package, field));
-    if known.go != usual(package, field) {
-        row += &format!(" ~{}", known.go);
+    let mut words = vec![name.clone(), tag.to_string(), shape(package, field), flags];
+    let element = known.go.trim_start_matches("[]");
+    let behind = go.aliases.get(element).map_or(element, String::as_str);
+    let spelled = known.go.replace(element, behind);
+    if spelled != usual(package, field) {
+        words.push(format!("~{spelled}"));
     }
-    if !known.patch_strategy.is_empty() {
-        row += &format!(" @{}", known.patch_strategy);
-        if !known.patch_merge_key.is_empty() {
-            row += &format!("/{}", known.patch_merge_key);
-        }
+    match (known.patch_strategy.as_str(), known.patch_merge_key.as_str()) {
+        ("", _) => {}
+        (strategy, "") => words.push(format!("@{strategy}")),
+        (strategy, key) => words.push(format!("@{strategy}/{key}")),
     }
-    let keys: Vec<&str> = known.markers.all("listMapKey").collect();
     if known.markers.has("listType", "set") {
-        row += " #set";
+        words.push("#set".to_owned());
     } else if known.markers.has("listType", "map") {
-        row += &format!(" #map:{}", keys.join(","));
+        let keys: Vec<&str> = known.markers.all("listMapKey").collect();
+        words.push(format!("#map:{}", keys.join(",")));
     }
     if let Some(value) = known.markers.all("default").find_map(|value| value.strip_prefix('"')) {
-        row += &format!(" ={}", value.trim_end_matches('"'));
+        words.push(format!("={}", value.trim_end_matches('"')));
     }
-    row
+    words.join(" ")
 }
 
 fn shape(package: &str, field: &Field) -> String {

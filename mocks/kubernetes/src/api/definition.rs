@@ -23,7 +23,7 @@ impl Api {
             self.reregister(|registry| registry.without(&group, &plural));
             return;
         }
-        match read(&value) {
+        match Definition::read(&value) {
             Ok(definition) => {
                 let definition = Arc::new(definition);
                 self.reregister(|registry| registry.with(&definition));
@@ -31,8 +31,4 @@ impl Api {
             Err(wrong) => tracing::error!(name = %object.key, ?wrong, "a stored definition cannot be read"),
         }
     }
-}
-
-fn read(_value: &Value) -> Result<Definition, Vec<crate::status::Wrong>> {
-    Err(Vec::new())
 }

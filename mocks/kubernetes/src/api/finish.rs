@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event;
-use crate::registry::Resource;
+use crate::registry::{Resource, field_of, fields};
 use crate::status::Status;
 use crate::store::{Draft, Object};
 
@@ -48,10 +48,13 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
             && !Arc::ptr_eq(storage, version)
         {
             value["apiVersion"] = Value::from(format!("{}/{}", definition.group, storage.name));
+            storage.default(&mut value);
             made_by = Some(storage.clone());
         }
     }
-    let draft = Draft::new(&value, Box::default(), made_by);
+    let indexed =
+        fields(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
+    let draft = Draft::new(&value, indexed.collect(), made_by);
     if draft.size() > SIZE_MAX {
         return Err(Status::plain("etcdserver: request is too large"));
     }

@@ -56,4 +56,7 @@ fn convert(resource: &Resource, value: &mut Value) {
         super::event::to_events(value);
     }
     value["apiVersion"] = Value::from(resource.api_version());
+    if let Some((_, version)) = &resource.custom {
+        version.default(value);
+    }
 }

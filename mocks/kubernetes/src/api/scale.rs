@@ -47,10 +47,7 @@ impl Api {
                 after["metadata"]["resourceVersion"] = json!(version);
             }
             match &resource.custom {
-                Some((_, version)) => {
-                    let _ = version;
-                    return Err(Status::not_simulated("scale"));
-                }
+                Some((_, version)) => version.set_replicas(&mut after, replicas),
                 None => after["spec"]["replicas"] = json!(replicas),
             }
             Ok(after)
@@ -69,8 +66,7 @@ pub(crate) fn patched(scale: &Value, change: &Patch) -> Result<Value, Status> {
 
 fn scale_of(resource: &Resource, object: &Value) -> Result<Value, Status> {
     if let Some((_, version)) = &resource.custom {
-        let _ = version;
-        return Err(Status::not_simulated("scale"));
+        return version.scale_of(object);
     }
     let metadata = &object["metadata"];
     let selector = match &object["spec"]["selector"] {

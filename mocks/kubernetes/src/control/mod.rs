@@ -1,5 +1,6 @@
 //! The controller manager: one file a controller, all fed by the store's log of changes.
 
+pub(crate) mod events;
 mod frame;
 mod queue;
 

@@ -1,10 +1,17 @@
 //! A CustomResourceDefinition, read: names, scope, versions.
 //!
-//! It holds what the registry, the tables and the verbs ask for. Schemas are compiled beside it.
+//! It holds what the registry, the tables and the verbs ask for. Whether a definition may be is the question of
+//! `acceptance`; what a version does to its objects is in `version`.
 
 use std::sync::Arc;
 
 use serde_json::Value;
+
+use super::{
+    acceptance,
+    node::{Node, flag, text, texts},
+};
+use crate::status::Wrong;
 
 /// One definition.
 #[derive(Debug)]
@@ -30,12 +37,17 @@ pub(crate) struct Names {
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) name: String,
+    /// The `apiVersion` of its objects: group and version.
+    pub(crate) api_version: String,
+    pub(crate) kind: String,
     pub(crate) served: bool,
     pub(crate) storage: bool,
     /// The warning to send, if the version is deprecated.
     pub(crate) deprecated: Option<String>,
     /// The `openAPIV3Schema` as written.
     pub(crate) schema: Value,
+    /// The same, compiled.
+    pub(crate) root: Node,
     /// Whether there is a status subresource.
     pub(crate) status: bool,
     pub(crate) scale: Option<Scale>,
@@ -62,4 +74,104 @@ pub(crate) struct Column {
     pub(crate) description: String,
     pub(crate) priority: i32,
     pub(crate) json_path: String,
+}
+
+impl Definition {
+    /// Reads a definition as stored: with the defaults that `complete` fills in.
+    pub(crate) fn read(crd: &Value) -> Result<Self, Vec<Wrong>> {
+        let spec = &crd["spec"];
+        let group = text(spec, "group");
+        let names = Names::read(&spec["names"]);
+        let versions = spec["versions"].as_array().into_iter().flatten();
+        let versions: Vec<_> =
+            versions.map(|version| Arc::new(Version::read(version, &group, &names.kind))).collect();
+        let definition = Self { group, names, namespaced: spec["scope"] == "Namespaced", versions };
+        let wrong = acceptance::check(crd, &definition);
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
+        if spec["conversion"]["strategy"] == "Webhook" {
+            let name = format!("{}.{}", definition.names.plural, definition.group);
+            tracing::warn!(
+                definition = name,
+                "no conversion webhook is called: only apiVersion is rewritten"
+            );
+        }
+        Ok(definition)
+    }
+
+    /// The version of that name.
+    pub(crate) fn version(&self, name: &str) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|version| version.name == name)
+    }
+
+    /// The version that objects are stored in.
+    pub(crate) fn storage(&self) -> Option<&Arc<Version>> {
+        self.versions.iter().find(|version| version.storage)
+    }
+}
+
+impl Names {
+    pub(crate) fn read(names: &Value) -> Self {
+        Self {
+            plural: text(names, "plural"),
+            singular: text(names, "singular"),
+            kind: text(names, "kind"),
+            list_kind: text(names, "listKind"),
+            short_names: texts(names, "shortNames"),
+            categories: texts(names, "categories"),
+        }
+    }
+}
+
+impl Version {
+    fn read(version: &Value, group: &str, kind: &str) -> Self {
+        let name = text(version, "name");
+        let subresources = &version["subresources"];
+        let columns = version["additionalPrinterColumns"].as_array().into_iter().flatten();
+        let fields = version["selectableFields"].as_array().into_iter().flatten();
+        let api_version = format!("{group}/{name}");
+        let warning = version["deprecationWarning"].as_str().map(str::to_owned);
+        let deprecated = flag(version, "deprecated")
+            .then(|| warning.unwrap_or_else(|| format!("{api_version} {kind} is deprecated")));
+        let schema = version["schema"]["openAPIV3Schema"].clone();
+        Self {
+            name,
+            api_version,
+            kind: kind.to_owned(),
+            served: flag(version, "served"),
+            storage: flag(version, "storage"),
+            deprecated,
+            root: Node::read(&schema),
+            schema,
+            status: subresources["status"].is_object(),
+            scale: subresources["scale"].is_object().then(|| Scale::read(&subresources["scale"])),
+            columns: columns.map(Column::read).collect(),
+            selectable_fields: fields.map(|field| text(field, "jsonPath")).collect(),
+        }
+    }
+}
+
+impl Scale {
+    fn read(scale: &Value) -> Self {
+        Self {
+            spec_replicas: text(scale, "specReplicasPath"),
+            status_replicas: text(scale, "statusReplicasPath"),
+            label_selector: Some(text(scale, "labelSelectorPath")).filter(|path| !path.is_empty()),
+        }
+    }
+}
+
+impl Column {
+    fn read(column: &Value) -> Self {
+        let priority = column["priority"].as_i64().and_then(|priority| i32::try_from(priority).ok());
+        Self {
+            name: text(column, "name"),
+            kind: text(column, "type"),
+            format: text(column, "format"),
+            description: text(column, "description"),
+            priority: priority.unwrap_or_default(),
+            json_path: text(column, "jsonPath"),
+        }
+    }
 }

@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::status::Status;
 
+use super::as_go;
 use super::structure::{Structure, Way};
 
 type Object = Map<String, Value>;
@@ -82,10 +83,7 @@ fn merge_field(current: Object, wanted: Object, field: &str, place: Structure<'_
 
 /// The place of a field that is to be merged.
 fn rule<'a>(place: Structure<'a>, field: &str) -> Result<Structure<'a>, Status> {
-    place.named_field(field).ok_or_else(|| {
-        let name = place.name();
-        Status::plain(format!("unable to find api field in struct {name} for the json field {field:?}"))
-    })
+    place.named_field(field).ok_or_else(|| Status::plain(place.unmergeable(field)))
 }
 
 /// Drops what the patch does not list, and refuses a patch that sets what it does not list.
@@ -142,22 +140,4 @@ fn bad_primitive_list() -> Status {
 fn unknown_directive(directive: &Value, map: Object) -> Status {
     let (directive, map) = (as_go(directive), as_go(&Value::Object(map)));
     Status::plain(format!("unknown patch type: {directive} in map: {map}"))
-}
-
-/// A value as Go's `%v` prints it.
-fn as_go(value: &Value) -> String {
-    match value {
-        Value::Null => "<nil>".to_owned(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            let items: Vec<String> = items.iter().map(as_go).collect();
-            format!("[{}]", items.join(" "))
-        }
-        Value::Object(fields) => {
-            let fields: Vec<String> =
-                fields.iter().map(|(key, value)| format!("{key}:{}", as_go(value))).collect();
-            format!("map[{}]", fields.join(" "))
-        }
-        Value::Bool(_) | Value::Number(_) => value.to_string(),
-    }
 }

@@ -116,11 +116,14 @@ fn endpoint_slice(view: View<'_>) -> Cells {
 
 fn ingress(view: View<'_>) -> Cells {
     let rules = view.list("/spec/rules");
-    let hosts = rules.iter().take(3).filter_map(|rule| rule["host"].as_str()).filter(|host| !host.is_empty());
-    let hosts = match (hosts.collect::<Vec<_>>().join(","), rules.len()) {
-        (none, _) if none.is_empty() => "*".to_owned(),
-        (hosts, count @ 4..) => format!("{hosts} + {} more...", count - 3),
-        (hosts, _) => hosts,
+    let hosts = rules.iter().map(|rule| rule["host"].as_str().unwrap_or_default());
+    // More are announced if any rule follows the third host, and then all rules count.
+    let named: Vec<(usize, &str)> = hosts.enumerate().filter(|(_, host)| !host.is_empty()).take(3).collect();
+    let list = named.iter().map(|(_, host)| *host).collect::<Vec<_>>().join(",");
+    let hosts = match &named[..] {
+        [] => "*".to_owned(),
+        [_, _, (third, _)] if third + 1 < rules.len() => format!("{list} + {} more...", rules.len() - 3),
+        _ => list,
     };
     let ports = if view.list("/spec/tls").is_empty() { "80" } else { "80, 443" };
     vec![

@@ -2,9 +2,12 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
-use super::{Error, decode, encode};
+use super::{Error, ListWriter, decode, encode, encode_bare, watch_frame, watch_frame_of};
+use crate::schema::conform;
+use crate::schema::drawn::Draw;
 
 /// Upstream's `k8s.io/api/testdata/HEAD`; it is not part of this repository.
 const FIXTURES: &str = "MOCK_KUBERNETES_API_TESTDATA";
@@ -53,8 +56,7 @@ fn fixture(path: &Path) -> Result<(), Failure> {
     let message = crate::schema::schema()
         .api_kind(expected["apiVersion"].as_str().unwrap(), expected["kind"].as_str().unwrap())
         .unwrap();
-    let unknown =
-        crate::schema::conform(message, &mut conformed).map_err(|error| Failure::Different(error))?;
+    let unknown = conform(message, &mut conformed).map_err(Failure::Different)?;
     if conformed != expected || !unknown.is_empty() {
         return Err(Failure::Different(format!(
             "conformed, unknown {unknown:?}\n{conformed}\nexpected\n{expected}"
@@ -62,4 +64,145 @@ fn fixture(path: &Path) -> Result<(), Failure> {
     }
     let encoded = encode(&expected).map_err(|error| Failure::Different(error.to_string()))?;
     if encoded == bytes { Ok(()) } else { Err(different("encoded bytes differ")) }
+}
+
+fn pod(name: &str) -> Value {
+    json!({
+        "apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "labels": {"a": "b"}},
+        "spec": {"containers": [{"name": "c", "resources": {}}]}, "status": {},
+    })
+}
+
+#[test]
+fn a_list_written_by_item_is_the_list_written_whole() {
+    let metadata = json!({"resourceVersion": "7"});
+    let names: Vec<String> = (0..40).map(|at| format!("pod-{at}")).collect();
+    let mut writer = ListWriter::new("v1", "Pod", &metadata).unwrap();
+    for (at, name) in names.iter().enumerate() {
+        if at % 2 == 0 {
+            writer.item(&pod(name)).unwrap();
+        } else {
+            writer.encoded(&encode_bare("v1", "Pod", &pod(name)).unwrap());
+        }
+    }
+    let items: Vec<Value> = names.iter().map(|name| pod(name)).collect();
+    let whole = json!({"apiVersion": "v1", "kind": "PodList", "metadata": metadata, "items": items});
+    assert_eq!(writer.finish(), encode(&whole).unwrap());
+}
+
+#[test]
+fn an_empty_list_is_a_list() {
+    let list = ListWriter::new("apps/v1", "Deployment", &json!({})).unwrap().finish();
+    let empty = json!({"apiVersion": "apps/v1", "kind": "DeploymentList", "metadata": {}, "items": null});
+    assert_eq!(decode(&list), Ok(empty));
+}
+
+#[test]
+fn a_watch_frame_is_a_length_and_an_event_around_an_envelope() {
+    let enveloped = encode(&pod("a")).unwrap();
+    let frame = watch_frame("ADDED", &pod("a")).unwrap();
+    assert_eq!(frame, watch_frame_of("ADDED", &enveloped));
+    let length = usize::try_from(u32::from_be_bytes(frame[..4].try_into().unwrap())).unwrap();
+    assert_eq!(length, frame.len() - 4);
+    assert_eq!(&frame[4..11], b"\x0a\x05ADDED");
+    assert!(frame.ends_with(&enveloped));
+}
+
+#[test]
+fn unset_and_zero_are_told_apart_where_go_tells_them_apart() {
+    let deployment = |replicas: Value| {
+        let spec = json!({"replicas": replicas, "selector": null, "template": {}});
+        json!({"apiVersion": "apps/v1", "kind": "Deployment", "spec": spec})
+    };
+    let back = |value: &Value| decode(&encode(value).unwrap()).unwrap();
+    assert_eq!(back(&deployment(json!(0)))["spec"]["replicas"], json!(0));
+    assert_eq!(back(&deployment(json!(null)))["spec"].get("replicas"), None);
+    assert_eq!(back(&deployment(json!(0)))["spec"].get("minReadySeconds"), None);
+}
+
+#[test]
+fn what_has_no_protobuf_is_an_error() {
+    let unknown = |api_version: &str, kind: &str| Error::UnknownKind {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+    };
+    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool"});
+    assert_eq!(encode(&pool), Err(unknown("karpenter.sh/v1", "NodePool")));
+    assert_eq!(decode(b"{}"), Err(Error::NoEnvelope));
+    assert_eq!(decode(b"k8s\0"), Err(unknown("", "")));
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    let nested = |depth: usize| {
+        // `not`, the field 28 of a schema.
+        (0..depth).fold(Vec::new(), |inner, _| {
+            let mut outer = Vec::new();
+            super::wire::put_bytes(&mut outer, 28, &inner);
+            outer
+        })
+    };
+    assert!(decode(&in_definition(&nested(100))).is_ok());
+    let refused = Err(Error::Malformed("messages are nested too deep"));
+    assert_eq!(decode(&in_definition(&nested(2000))), refused);
+}
+
+/// A definition whose only version has this schema.
+fn in_definition(schema: &[u8]) -> Vec<u8> {
+    let wrap = |tag: u32, inner: &[u8]| {
+        let mut out = Vec::new();
+        super::wire::put_bytes(&mut out, tag, inner);
+        out
+    };
+    let names = [wrap(1, b"apiextensions.k8s.io/v1"), wrap(2, b"CustomResourceDefinition")].concat();
+    let definition = wrap(2, &wrap(7, &wrap(4, &wrap(1, schema))));
+    [b"k8s\0".to_vec(), wrap(1, &names), wrap(2, &definition)].concat()
+}
+
+proptest! {
+    #[test]
+    fn what_conforms_survives_the_wire(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let (message, mut object) = Draw::new(&bytes).object();
+        conform(message, &mut object).unwrap();
+        prop_assert_eq!(decode(&encode(&object).unwrap()), Ok(object));
+    }
+
+    #[test]
+    fn what_is_accepted_can_be_written(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        spoilt in prop::collection::vec(any::<u8>(), 1..40),
+    ) {
+        let (message, mut object) = Draw::new(&bytes).object();
+        Draw::new(&spoilt).spoil(&mut object);
+        let named = object.get("kind").is_some_and(Value::is_string);
+        if conform(message, &mut object).is_ok() && named {
+            let decoded = encode(&object).map(|bytes| decode(&bytes));
+            prop_assert!(matches!(decoded, Ok(Ok(_)) | Err(Error::UnknownKind { .. })), "{:?}", decoded);
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_never_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..400),
+        damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let (message, mut object) = Draw::new(&bytes).object();
+        conform(message, &mut object).unwrap();
+        let mut encoded = encode(&object).unwrap();
+        for (at, byte) in damage {
+            let at = at.index(encoded.len());
+            encoded[at] = byte;
+        }
+        let _ = decode(&encoded);
+        encoded.truncate(cut.index(encoded.len()));
+        let _ = decode(&encoded);
+    }
+
+    #[test]
+    fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = decode(&bytes);
+        let _ = decode(&[b"k8s\0".as_slice(), &bytes].concat());
+        let _ = decode(&in_definition(&bytes));
+    }
 }

@@ -1,1 +1,24 @@
 //! The scheduler: queue, filters, scores, binding, pre-emption.
+//!
+//! The core is pure: `cluster` is what is known, `decide` what follows for one pod, `queue` who is next. It reads no
+//! clock and writes nothing. Not simulated: dynamic resource allocation, in-tree volume plugins, storage capacity,
+//! images, the default spreading of services, scheduler profiles and extenders.
+
+mod cluster;
+mod decide;
+mod filter;
+mod node;
+mod observe;
+mod pod;
+mod preempt;
+mod random;
+mod read;
+mod reason;
+mod request;
+mod score;
+mod shape;
+mod trial;
+mod volume;
+
+#[cfg(test)]
+mod cases;

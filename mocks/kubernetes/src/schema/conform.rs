@@ -54,6 +54,8 @@ enum Step {
 struct Walk {
     path: Vec<Step>,
     unknown: Vec<String>,
+    /// Unknown fields are dropped without a word.
+    quiet: bool,
 }
 
 impl Walk {
@@ -142,40 +144,33 @@ impl Walk {
 
     /// A value that is not null. `go` is its type, for errors.
     fn single(&mut self, shape: Shape, value: &mut Value, go: &dyn Fn() -> String) -> Result<(), String> {
-        match shape {
-            Shape::Bool if value.is_boolean() => Ok(()),
-            Shape::Int32 => match value.as_i64() {
-                Some(number) if i32::try_from(number).is_ok() => Ok(()),
-                _ => Err(self.wrong_type(value, &go())),
-            },
-            Shape::Int64 if value.is_i64() => Ok(()),
-            Shape::Int32 | Shape::Int64 | Shape::Bool => Err(self.wrong_type(value, &go())),
-            Shape::Double if value.is_number() => Ok(()),
-            Shape::String if value.is_string() => Ok(()),
-            Shape::Json => Ok(()),
-            Shape::Quantity => canonical_quantity(value),
-            Shape::IntOrString if value.is_string() => Ok(()),
-            Shape::IntOrString => self.single(Shape::Int32, value, &|| "int32".to_owned()),
-            Shape::Time | Shape::MicroTime if value.is_string() => {
-                let precision = if shape == Shape::Time { Precision::Seconds } else { Precision::Micros };
-                canonical_time(value, precision)
-            }
-            Shape::Strings => self.strings(value, &go()),
+        let fits = match shape {
+            Shape::Bool => value.is_boolean(),
+            Shape::Int32 => value.as_i64().is_some_and(|number| i32::try_from(number).is_ok()),
+            Shape::Int64 => value.is_i64(),
+            Shape::Double => value.is_number(),
+            Shape::String => value.is_string(),
+            Shape::Json => true,
+            Shape::Quantity => return canonical_quantity(value),
+            Shape::IntOrString if value.is_string() => true,
+            Shape::IntOrString => return self.single(Shape::Int32, value, &|| "int32".to_owned()),
+            Shape::Time if value.is_string() => return canonical_time(value, Precision::Seconds),
+            Shape::MicroTime if value.is_string() => return canonical_time(value, Precision::Micros),
+            Shape::Time | Shape::MicroTime => false,
+            Shape::Strings => return self.strings(value, &go()),
             Shape::SchemaOrArray(_) | Shape::SchemaOrBool(_) | Shape::SchemaOrStrings(_) => {
-                schema(shape, value)
+                return self.schema(shape, value);
             }
             Shape::Message(id) => match value {
-                Value::Object(object) => self.message(id.message(), object),
-                _ => Err(self.wrong_type(value, &go())),
+                Value::Object(object) => return self.message(id.message(), object),
+                _ => false,
             },
             Shape::Bytes => match value {
-                Value::String(text) => canonical_base64(text),
-                _ => Err(self.wrong_type(value, &go())),
+                Value::String(text) => return canonical_base64(text),
+                _ => false,
             },
-            Shape::Double | Shape::String | Shape::Time | Shape::MicroTime => {
-                Err(self.wrong_type(value, &go()))
-            }
-        }
+        };
+        if fits { Ok(()) } else { Err(self.wrong_type(value, &go())) }
     }
 
     fn strings(&self, value: &mut Value, go: &str) -> Result<(), String> {
@@ -193,8 +188,33 @@ impl Walk {
         Ok(())
     }
 
+    /// A schema, or what may stand in its place. Go reads these apart from the rest: it reports no unknown fields.
+    fn schema(&mut self, shape: Shape, value: &mut Value) -> Result<(), String> {
+        let quiet = std::mem::replace(&mut self.quiet, true);
+        match (shape, &mut *value) {
+            (
+                Shape::SchemaOrArray(id) | Shape::SchemaOrBool(id) | Shape::SchemaOrStrings(id),
+                Value::Object(object),
+            ) => self.message(id.message(), object)?,
+            (Shape::SchemaOrBool(_), Value::Bool(_)) => {}
+            (Shape::SchemaOrBool(_), _) => return Err("boolean or JSON schema expected".to_owned()),
+            (Shape::SchemaOrArray(id), Value::Array(list)) if !list.is_empty() => {
+                for entry in list {
+                    if entry.is_null() {
+                        *entry = zero_of(Shape::Message(id));
+                    }
+                    self.single(Shape::Message(id), entry, &|| id.message().go())?;
+                }
+            }
+            (Shape::SchemaOrStrings(_), Value::Array(_)) => self.strings(value, "[]string")?,
+            _ => *value = Value::Null,
+        }
+        self.quiet = quiet;
+        Ok(())
+    }
+
     fn report(&mut self, key: &str) {
-        if self.unknown.len() >= REPORTED {
+        if self.quiet || self.unknown.len() >= REPORTED {
             return;
         }
         let mut path = String::new();
@@ -202,7 +222,7 @@ impl Walk {
             match step {
                 Step::Field(_, field) => push(&mut path, field.json),
                 Step::Key(key) => push(&mut path, key),
-                Step::Index(at) => path += &format!("[{at}]"),
+                Step::Index(at) => path = format!("{path}[{at}]"),
             }
         }
         push(&mut path, key);
@@ -238,26 +258,4 @@ fn push(path: &mut String, key: &str) {
         path.push('.');
     }
     path.push_str(key);
-}
-
-/// A schema, or what may stand in its place. Go reads these apart from the rest: unknown fields are not reported.
-fn schema(shape: Shape, value: &mut Value) -> Result<(), String> {
-    let (Shape::SchemaOrArray(id) | Shape::SchemaOrBool(id) | Shape::SchemaOrStrings(id)) = shape else {
-        return Ok(());
-    };
-    match value {
-        Value::Object(_) => conform(id.message(), value).map(|_| ()),
-        Value::Bool(_) if matches!(shape, Shape::SchemaOrBool(_)) => Ok(()),
-        _ if matches!(shape, Shape::SchemaOrBool(_)) => Err("boolean or JSON schema expected".to_owned()),
-        Value::Array(list) if matches!(shape, Shape::SchemaOrArray(_)) && !list.is_empty() => {
-            list.iter_mut().try_for_each(|entry| conform(id.message(), entry).map(|_| ()))
-        }
-        Value::Array(_) if matches!(shape, Shape::SchemaOrStrings(_)) => {
-            Walk::default().strings(value, "[]string")
-        }
-        _ => {
-            *value = Value::Null;
-            Ok(())
-        }
-    }
 }

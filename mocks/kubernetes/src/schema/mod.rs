@@ -80,6 +80,11 @@ impl Schema {
         self.names.get(&(package, name)).map(|id| self.at(*id))
     }
 
+    /// The protobuf package of a message, `k8s.io.api.core.v1`.
+    pub(crate) fn package(&self, id: Id) -> &'static str {
+        self.names.iter().find(|(_, found)| **found == id).map_or("", |((package, _), _)| package)
+    }
+
     fn at(&self, id: Id) -> &Message {
         &self.messages[usize::from(id.0)]
     }
@@ -122,5 +127,7 @@ impl Message {
     }
 }
 
+#[cfg(test)]
+pub(crate) mod drawn;
 #[cfg(test)]
 mod tests;

@@ -2,7 +2,7 @@
 //!
 //! The last of two wins, as in Go.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Entry<'_> {
         let mut list = Vec::new();
         let before = self.0.path.len();
         loop {
-            self.0.path.push_str(&format!("[{}]", list.len()));
+            let _ = write!(self.0.path, "[{}]", list.len());
             let entry = entries.next_element_seed(Entry(self.0))?;
             self.0.path.truncate(before);
             match entry {

@@ -52,7 +52,8 @@ pub(super) fn canonical_base64(text: &mut String) -> Result<(), String> {
     STANDARD.decode(text.as_bytes()).map(|_| ()).map_err(|error| {
         let at = match error {
             base64::DecodeError::InvalidByte(at, _) | base64::DecodeError::InvalidLastSymbol(at, _) => at,
-            _ => text.len(),
+            // The start of the group of four that is not whole.
+            _ => text.len() / 4 * 4,
         };
         format!("illegal base64 data at input byte {at}")
     })

@@ -18,6 +18,7 @@ use super::{Id, META, Message, Schema};
 
 /// One field of a message.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "they are the flags of a row, each apart from the others")]
 pub(crate) struct Field {
     /// The JSON name; of an inlined field, the name of the Go struct.
     pub(crate) json: &'static str,
@@ -82,6 +83,7 @@ pub(crate) enum Shape {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Merge {
     /// Lists merge by `key`, or as sets of scalars if there is none; without it the field is replaced.
+    #[expect(clippy::struct_field_names, reason = "the word of the marker")]
     pub(crate) merge: bool,
     /// What the patch does not name is cleared from the object it is merged into.
     pub(crate) retain_keys: bool,

@@ -1,7 +1,9 @@
 //! What the table must say, and what reading an object through it must do.
 
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::drawn::Draw;
 use super::{List, Shape, conform, refusal, schema, strict_error};
 
 fn conformed(api_version: &str, kind: &str, mut object: Value) -> Result<(Value, Vec<String>), String> {
@@ -136,4 +138,29 @@ fn wrong_types_are_refused_in_the_words_of_go() {
     assert!(text.starts_with("quantities must match"), "{text}");
     let text = error("v1", "Secret", json!({"data": {"a": "?"}}));
     assert_eq!(text, "illegal base64 data at input byte 0");
+}
+
+proptest! {
+    #[test]
+    fn conforming_twice_is_conforming_once(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let (message, mut object) = Draw::new(&bytes).object();
+        prop_assert_eq!(conform(message, &mut object), Ok(Vec::new()));
+        let once = object.clone();
+        prop_assert_eq!(conform(message, &mut object), Ok(Vec::new()));
+        prop_assert_eq!(object, once);
+    }
+
+    #[test]
+    fn odd_objects_are_refused_or_made_to_conform(
+        bytes in prop::collection::vec(any::<u8>(), 0..600),
+        spoilt in prop::collection::vec(any::<u8>(), 1..40),
+    ) {
+        let (message, mut object) = Draw::new(&bytes).object();
+        Draw::new(&spoilt).spoil(&mut object);
+        if conform(message, &mut object).is_ok() {
+            let once = object.clone();
+            prop_assert_eq!(conform(message, &mut object), Ok(Vec::new()));
+            prop_assert_eq!(object, once);
+        }
+    }
 }

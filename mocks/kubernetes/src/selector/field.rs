@@ -70,7 +70,10 @@ impl FromStr for FieldSelector {
             let unclear = || SelectorError(format!("invalid selector: '{text}'; can't understand '{part}'"));
             let (place, operator) = operator(part).ok_or_else(unclear)?;
             let value = unescaped(&part[place + operator.len()..])?;
-            terms.push(Term { field: part[..place].to_owned(), equal: operator != "!=", value });
+            // A term that says nothing asks for nothing.
+            if place > 0 || !value.is_empty() {
+                terms.push(Term { field: part[..place].to_owned(), equal: operator != "!=", value });
+            }
         }
         Ok(Self { terms })
     }

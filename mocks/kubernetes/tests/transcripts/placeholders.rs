@@ -39,7 +39,7 @@ impl Placeholders {
             age: pattern(r"^(\d+[smhdy])+$"),
             address: pattern(r"^\d+\.\d+\.\d+\.\d+$"),
             told_version: pattern(
-                r"(?i)(resourceversion in the precondition: |in record: |current: |version: \d+ \()(\d+)",
+                r"(?i)(resourceversion in (?:the precondition|record)[: (]+|current: |version: \d+ \()(\d+)",
             ),
             quoted: pattern(r#"Invalid value: "\{(?:[^"\\]|\\.)*""#),
             go_difference: pattern(r"(?s)\n\s*core\.\w+\{.*$"),
@@ -57,26 +57,25 @@ impl Placeholders {
                 }
             }
             Value::Array(items) => items.iter().for_each(|item| self.meet(item)),
-            Value::Object(fields) => {
-                if let Some(metadata) = fields.get("metadata") {
-                    self.meet_metadata(metadata, is_list(fields));
-                }
-                fields.values().for_each(|field| self.meet(field));
-            }
+            Value::Object(fields) => self.meet_object(fields, false),
             _ => {}
         }
     }
 
-    fn meet_metadata(&mut self, metadata: &Value, of_list: bool) {
-        let text = |key: &str| metadata[key].as_str().unwrap_or_default();
-        if let Ok(version) = text("resourceVersion").parse()
-            && !of_list
-        {
-            self.versions.insert(version);
-        }
+    fn meet_object(&mut self, fields: &Map<String, Value>, of_list: bool) {
+        let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or_default();
         let (prefix, name) = (text("generateName"), text("name"));
         if !prefix.is_empty() && name.starts_with(prefix) && name.len() == prefix.len() + 5 {
             self.names.push((name.to_owned(), format!("{prefix}?????")));
+        }
+        for (key, field) in fields {
+            match (last(key), field) {
+                ("metadata", Value::Object(metadata)) => self.meet_object(metadata, is_list(fields)),
+                ("resourceVersion", Value::String(version)) if !of_list => {
+                    self.versions.extend(version.parse::<u64>());
+                }
+                _ => self.meet(field),
+            }
         }
     }
 
@@ -85,58 +84,52 @@ impl Placeholders {
         match value {
             Value::String(text) => *text = self.text(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item)),
-            Value::Object(fields) => self.object(fields),
+            Value::Object(fields) => self.replace_object(fields, false),
             _ => {}
         }
     }
 
-    fn object(&self, fields: &mut Map<String, Value>) {
-        let of_list = is_list(fields);
-        if let Some(metadata) = fields.get_mut("metadata").and_then(Value::as_object_mut) {
-            self.metadata(metadata, of_list);
+    fn replace_object(&self, fields: &mut Map<String, Value>, of_list: bool) {
+        let is_list = is_list(fields);
+        if !self.managed_fields {
+            fields.remove("managedFields");
         }
         for (key, field) in fields.iter_mut() {
-            match (key.as_str(), &mut *field) {
-                ("cells", Value::Array(cells)) => cells.iter_mut().for_each(|cell| self.cell(cell)),
-                ("clusterIP", Value::String(text)) if self.address.is_match(text) => {
-                    *field = json!("<address>")
+            match (last(key), &mut *field) {
+                ("metadata", Value::Object(metadata)) => self.replace_object(metadata, is_list),
+                ("resourceVersion", Value::String(version)) => *version = self.version(version, of_list),
+                ("managedFields", Value::Array(managers)) => {
+                    // They stand in the order of their times, which are whole seconds.
+                    managers.sort_by_key(|entry| {
+                        ["manager", "operation", "subresource"].map(|key| entry[key].to_string())
+                    });
+                    managers.iter_mut().for_each(|entry| self.replace(entry));
                 }
-                ("clusterIPs", Value::Array(texts)) => texts.iter_mut().for_each(|text| {
-                    if self.address.is_match(text.as_str().unwrap_or_default()) {
-                        *text = json!("<address>");
-                    }
-                }),
-                ("token", Value::String(text)) if !text.is_empty() => *field = json!("<token>"),
+                ("continue", Value::String(token)) if !token.is_empty() => "<continue>".clone_into(token),
+                ("token", Value::String(token)) if !token.is_empty() => "<token>".clone_into(token),
+                ("clusterIP", address) => self.address(address),
+                ("clusterIPs", Value::Array(addresses)) => {
+                    addresses.iter_mut().for_each(|address| self.address(address))
+                }
+                ("cells", Value::Array(cells)) => cells.iter_mut().for_each(|cell| self.cell(cell)),
                 _ => self.replace(field),
             }
         }
     }
 
-    fn metadata(&self, metadata: &mut Map<String, Value>, of_list: bool) {
-        if !self.managed_fields {
-            metadata.remove("managedFields");
-        }
-        if let Some(managers) = metadata.get_mut("managedFields").and_then(Value::as_array_mut) {
-            // They stand in the order of their times, which are whole seconds.
-            managers.sort_by_key(|entry| {
-                ["manager", "operation", "subresource"]
-                    .map(|key| entry[key].as_str().unwrap_or_default().to_owned())
-            });
-        }
-        if metadata.get("continue").is_some_and(|token| token != "") {
-            metadata.insert("continue".to_owned(), json!("<continue>"));
-        }
-        let Some(version) = metadata.get("resourceVersion").and_then(Value::as_str) else { return };
-        let rank = version
-            .parse()
-            .ok()
-            .and_then(|version: u64| self.versions.iter().position(|met| *met == version));
-        let text = match rank {
+    fn version(&self, version: &str, of_list: bool) -> String {
+        let number = version.parse::<u64>().ok();
+        match number.and_then(|number| self.versions.iter().position(|met| *met == number)) {
             _ if of_list => "<version of the list>".to_owned(),
             Some(rank) => format!("<version {}>", rank + 1),
-            None => return,
-        };
-        metadata.insert("resourceVersion".to_owned(), Value::String(text));
+            None => version.to_owned(),
+        }
+    }
+
+    fn address(&self, address: &mut Value) {
+        if address.as_str().is_some_and(|text| self.address.is_match(text)) {
+            *address = json!("<address>");
+        }
     }
 
     fn cell(&self, cell: &mut Value) {
@@ -160,6 +153,11 @@ impl Placeholders {
         }
         text
     }
+}
+
+/// The last part of a key, which may be a place that was picked.
+fn last(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
 }
 
 /// A list has the version of the store, which others move too; so has a bookmark.

@@ -43,6 +43,8 @@ pub(crate) struct Step {
     #[serde(default)]
     pub(crate) open: bool,
     pub(crate) from: Option<String>,
+    /// Asked again until it is so: `found`, or `place=text`. For what a real server does a little later.
+    pub(crate) until: Option<String>,
     /// Only these places of the answer's body are compared.
     #[serde(default)]
     pub(crate) pick: Vec<String>,

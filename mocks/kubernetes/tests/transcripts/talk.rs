@@ -13,11 +13,14 @@ use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use serde_json::{Map, Value, json};
 
-use crate::path::{fill, fill_all};
+use crate::path::{fill, fill_all, find};
 use crate::script::{Script, Step};
 
 /// A server that hangs shall not hang us; no answer in a conversation takes that long.
 const SILENCE_MAX: Duration = Duration::from_secs(15);
+
+/// So often a question is repeated; a real server needs a few dozen.
+const ASKED_MAX: usize = 5_000;
 
 /// Headers that are part of what the API promises.
 const HEADERS: [&str; 4] = ["content-type", "warning", "retry-after", "allow"];
@@ -94,6 +97,9 @@ impl Server {
             Ok(request) => request,
             Err(why) => return Answer::nothing(why),
         };
+        if let Some(until) = &step.until {
+            return self.until(until, step, known).await;
+        }
         let Some(take) = step.take else { return self.whole(request).await };
         match self.client.send(request).await {
             Ok(response) if response.status().is_success() => {
@@ -107,6 +113,25 @@ impl Server {
             Ok(response) => whole(response).await,
             Err(error) => Answer::nothing(error.to_string()),
         }
+    }
+
+    async fn until(&self, condition: &str, step: &Step, known: &Value) -> Answer {
+        let mut answer = Answer::nothing("never asked".to_owned());
+        for _ in 0..ASKED_MAX {
+            answer = match prepared(step, known) {
+                Ok(request) => self.whole(request).await,
+                Err(why) => return Answer::nothing(why),
+            };
+            let Content::Whole(body) = &answer.body else { break };
+            let holds = match condition.rsplit_once('=') {
+                Some((place, text)) => find(body, place).and_then(Value::as_str) == Some(text),
+                None => answer.status == 200,
+            };
+            if holds {
+                break;
+            }
+        }
+        answer
     }
 
     async fn whole(&self, request: Request<Body>) -> Answer {

@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::status::Status;
 
 use super::super::structure::{Structure, Way};
-use super::{ORDER, Object, PATCH, as_go, merge, rule, unknown_directive, without_directives};
+use super::super::{as_go, go_type};
+use super::{ORDER, Object, PATCH, merge, rule, unknown_directive, without_directives};
 
 type List = Vec<Value>;
 
@@ -255,18 +256,6 @@ fn element_type(current: &[Value], wanted: &[Value]) -> Result<&'static str, Sta
         return Err(Status::plain(format!("list element types are not identical: [{current} {wanted}]")));
     }
     Ok(first)
-}
-
-fn go_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "%!s(<nil>)",
-        Value::Bool(_) => "bool",
-        Value::Number(number) if number.is_i64() => "int64",
-        Value::Number(_) => "float64",
-        Value::String(_) => "string",
-        Value::Array(_) => LIST,
-        Value::Object(_) => OBJECT,
-    }
 }
 
 fn list_of(value: Value) -> Result<List, Status> {

@@ -3,6 +3,7 @@
 //! Before it applies or creates, `kubectl` looks for the parameter `fieldValidation` at the PATCH operation of the
 //! object's kind, newer ones in the third version of the document, older ones in the second.
 
+mod components;
 mod gnostic;
 mod routes;
 mod v2;

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::super::Registry;
+use super::components::{Components, Dialect};
 use super::routes::{self, Kind, Operation, Route};
 use super::{RELEASE, TITLE};
 
@@ -15,7 +16,7 @@ impl Registry {
             "swagger": "2.0",
             "info": {"title": TITLE, "version": RELEASE},
             "paths": paths,
-            "definitions": {},
+            "definitions": Components::of(Dialect::V2, self.resources().map(AsRef::as_ref)),
         })
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::discovery::fingerprint;
 use super::super::{GroupVersion, Registry, api_version};
+use super::components::{Components, Dialect};
 use super::routes::{self, Operation, Route};
 use super::{RELEASE, TITLE};
 
@@ -35,7 +36,7 @@ impl Registry {
             "openapi": "3.0.0",
             "info": {"title": TITLE, "version": RELEASE},
             "paths": paths,
-            "components": {},
+            "components": {"schemas": Components::of(Dialect::V3, resources.iter().map(AsRef::as_ref))},
         }))
     }
 }
