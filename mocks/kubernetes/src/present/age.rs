@@ -7,7 +7,7 @@ use mock_clock::Time;
 const SECOND: i128 = 1_000_000_000;
 
 /// A span in nanoseconds. One that is more than a second below zero makes no sense to people.
-pub(crate) fn human(nanoseconds: i128) -> String {
+pub(super) fn human(nanoseconds: i128) -> String {
     let seconds = nanoseconds / SECOND;
     let minutes = seconds / 60;
     let hours = minutes / 60;

@@ -17,7 +17,6 @@ mod workloads;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use age::human;
 pub(crate) use table::{Include, Rows, table};
 
 const META_V1: &str = "meta.k8s.io/v1";
@@ -33,13 +32,10 @@ pub(crate) fn partial_list<'a>(
     objects: impl IntoIterator<Item = &'a Value>,
     metadata: Map<String, Value>,
 ) -> Value {
-    let items: Vec<Value> = objects.into_iter().map(partial).collect();
-    json!({
-        "kind": "PartialObjectMetadataList",
-        "apiVersion": META_V1,
-        "metadata": metadata,
-        "items": items,
-    })
+    let mut list = json!({"kind": "PartialObjectMetadataList", "apiVersion": META_V1});
+    list["metadata"] = Value::Object(metadata);
+    list["items"] = objects.into_iter().map(partial).collect();
+    list
 }
 
 #[cfg(test)]

@@ -95,9 +95,8 @@ fn admission_policy(view: View<'_>) -> Cells {
 fn admission_binding(view: View<'_>) -> Cells {
     let parameter = view.at("/spec/paramRef").map(|parameter| view.part(parameter));
     let parameter = match parameter.map(|one| (one.or("/namespace", "*"), one.text("/name"), one)) {
-        None => "<unset>".to_owned(),
         Some((_, "", one)) if one.at("/selector").is_some() => one.selector("/selector"),
-        Some((_, "", _)) => "<unset>".to_owned(),
+        None | Some((_, "", _)) => "<unset>".to_owned(),
         Some((namespace, name, _)) => format!("{namespace}/{name}"),
     };
     vec![view.name(), view.text("/spec/policyName").into(), parameter.into(), view.age()]

@@ -178,43 +178,51 @@ fn defined(definition: &Arc<Definition>, version: &Arc<Version>) -> Resource {
 }
 
 #[cfg(test)]
-mod tests {
-    use serde_json::Value;
+pub(crate) mod tests {
+    use serde_json::{Value, json};
 
     use super::*;
-    use crate::custom::{Names, Scale};
 
-    /// A definition of gadgets with these versions; one that begins with `-` is not served.
-    pub(super) fn gadgets(group: &str, versions: &[&str]) -> Arc<Definition> {
+    /// A definition of cluster-wide gadgets with these versions, the first stored; one that begins with `-` is not
+    /// served.
+    pub(crate) fn gadgets(group: &str, versions: &[&str]) -> Arc<Definition> {
+        Arc::new(Definition::read(&gadgets_as_json(group, versions)).unwrap())
+    }
+
+    pub(crate) fn gadgets_as_json(group: &str, versions: &[&str]) -> Value {
         let version = |name: &&str| {
-            Arc::new(Version {
-                name: name.trim_start_matches('-').to_owned(),
-                served: !name.starts_with('-'),
-                storage: false,
-                deprecated: None,
-                schema: Value::Null,
-                status: true,
-                scale: Some(Scale {
-                    spec_replicas: ".spec.replicas".to_owned(),
-                    status_replicas: ".status.replicas".to_owned(),
-                    label_selector: None,
-                }),
-                columns: Vec::new(),
-                selectable_fields: vec![".spec.colour".to_owned()],
+            json!({
+                "name": name.trim_start_matches('-'),
+                "served": !name.starts_with('-'),
+                "storage": *name == versions[0],
+                "schema": {"openAPIV3Schema": {
+                    "type": "object",
+                    "properties": {
+                        "spec": {"type": "object", "properties": {"colour": {"type": "string"}}},
+                        "status": {"type": "object"},
+                    },
+                }},
+                "subresources": {
+                    "status": {},
+                    "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"},
+                },
+                "selectableFields": [{"jsonPath": ".spec.colour"}],
             })
         };
-        Arc::new(Definition {
-            group: group.to_owned(),
-            names: Names {
-                plural: "gadgets".to_owned(),
-                singular: "gadget".to_owned(),
-                kind: "Gadget".to_owned(),
-                list_kind: "GadgetList".to_owned(),
-                short_names: vec!["gg".to_owned()],
-                categories: Vec::new(),
+        json!({
+            "metadata": {"name": format!("gadgets.{group}")},
+            "spec": {
+                "group": group,
+                "scope": "Cluster",
+                "names": {
+                    "plural": "gadgets",
+                    "singular": "gadget",
+                    "kind": "Gadget",
+                    "listKind": "GadgetList",
+                    "shortNames": ["gg"],
+                },
+                "versions": versions.iter().map(version).collect::<Vec<_>>(),
             },
-            namespaced: false,
-            versions: versions.iter().map(version).collect(),
         })
     }
 
@@ -256,10 +264,10 @@ mod tests {
     #[test]
     fn a_definition_may_join_a_built_in_group_and_leaves_the_rest_alone() {
         let built_in = Registry::built_in();
-        let joined = built_in.with(&gadgets("policy", &["v1", "v2"]));
-        assert_eq!(joined.group("policy").unwrap().preferred().unwrap().name, "v2");
-        let left = joined.without("policy", "gadgets").without("policy", "poddisruptionbudgets");
-        assert!(left.find("policy", "v1", "poddisruptionbudgets").is_some());
+        let joined = built_in.with(&gadgets("node.k8s.io", &["v1", "v2"]));
+        assert_eq!(joined.group("node.k8s.io").unwrap().preferred().unwrap().name, "v2");
+        let left = joined.without("node.k8s.io", "gadgets").without("node.k8s.io", "runtimeclasses");
+        assert!(left.find("node.k8s.io", "v1", "runtimeclasses").is_some());
         assert_eq!(left.resources().count(), built_in.resources().count());
     }
 }

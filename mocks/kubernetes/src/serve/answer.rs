@@ -5,14 +5,12 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WARNING};
 use hyper::{Response, StatusCode};
-use jiff::Timestamp;
 use mock_clock::Time;
 use serde_json::{Map, Value, json};
 
 use super::accept::{Encoding, Form, Shape};
 use super::list::Page;
 use crate::api::{view, view_json};
-use crate::custom;
 use crate::listen::Body;
 use crate::present::{self, Include, Rows};
 use crate::protobuf;
@@ -129,11 +127,7 @@ impl Showing<'_> {
         metadata: Map<String, Value>,
         headers: bool,
     ) -> Value {
-        let now = Timestamp::try_from(self.now).unwrap_or_default();
-        let version = self.resource.custom.as_ref().map(|(_, version)| version);
-        let cells = version.map(|version| |object: &Value| custom::cells(version, object, now));
-        let custom = cells.as_ref().map(|cells| cells as &dyn Fn(&Value) -> Vec<Value>);
-        let rows = Rows { resource: self.resource, include: self.include, headers, now: self.now, custom };
+        let rows = Rows { resource: self.resource, include: self.include, headers, now: self.now };
         present::table(rows, values, metadata)
     }
 }

@@ -115,11 +115,15 @@ impl Call<'_> {
             return Err(Status::invalid("authentication.k8s.io", "TokenRequest", name, vec![wrong]));
         }
         let now = self.api.now();
-        let expires = now + std::time::Duration::from_secs(seconds);
         let audiences: Vec<String> =
             serde_json::from_value(request["spec"]["audiences"].take()).unwrap_or_default();
         let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
-        let token = self.tokens.issue(Claims { user, audiences: audiences.clone(), issued: now, expires });
+        let claims = Claims {
+            audiences: audiences.clone(),
+            lifetime: std::time::Duration::from_secs(seconds),
+            bound: json!({"namespace": namespace, "serviceaccount": {"name": name, "uid": &*account.uid}}),
+        };
+        let (token, expires) = self.tokens.issue(user, &claims, now);
         request["kind"] = json!("TokenRequest");
         request["apiVersion"] = json!("authentication.k8s.io/v1");
         request["metadata"] =

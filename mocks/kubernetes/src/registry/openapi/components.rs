@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::super::{Resource, api_version};
-use super::routes::Kind;
+use super::routes::BodyKind;
 use crate::schema::{Field, Id, List, Message, Shape, schema};
 
 /// The two ways in which the versions of the document differ.
@@ -54,14 +54,14 @@ impl Components {
         {
             if let Some(message) = schema().kind(&group, &version, &kind) {
                 self.add(message);
-                let kind = Kind { group, version, kind }.to_value();
-                self.mark(&name_of(message.id), kind);
+                let kind = BodyKind { group, version, kind }.to_value();
+                self.mark(&name_of(message.id), &kind);
             }
         }
     }
 
     /// Says that a schema is that of a kind.
-    fn mark(&mut self, name: &str, kind: Value) {
+    fn mark(&mut self, name: &str, kind: &Value) {
         if let Some(component) = self.all.get_mut(name) {
             component[GVK] = json!([kind]);
         }
@@ -191,7 +191,7 @@ impl Components {
         }
         let kind = |kind: &str| {
             let (group, version) = (resource.group.clone(), resource.version.clone());
-            json!([Kind { group, version, kind: kind.to_owned() }.to_value()])
+            json!([BodyKind { group, version, kind: kind.to_owned() }.to_value()])
         };
         own[GVK] = kind(&resource.kind);
         let group: Vec<&str> = resource.group.rsplit('.').collect();

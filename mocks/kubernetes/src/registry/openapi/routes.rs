@@ -16,13 +16,13 @@ pub(super) struct Operation {
     /// Upstream's word for it: `list`, `put`, `deletecollection`, …
     pub(super) action: &'static str,
     /// The kind of the bodies.
-    pub(super) kind: Kind,
+    pub(super) kind: BodyKind,
     /// Strategic merge is for built-in kinds only.
     pub(super) strategic: bool,
 }
 
 #[derive(Clone)]
-pub(super) struct Kind {
+pub(super) struct BodyKind {
     pub(super) group: String,
     pub(super) version: String,
     pub(super) kind: String,
@@ -60,7 +60,7 @@ pub(super) fn of(resource: &Resource) -> Vec<Route> {
     } else {
         format!("{root}/{plural}")
     };
-    let kind = Kind {
+    let kind = BodyKind {
         group: resource.group.clone(),
         version: resource.version.clone(),
         kind: resource.kind.clone(),
@@ -69,7 +69,7 @@ pub(super) fn of(resource: &Resource) -> Vec<Route> {
     let route = |path: String,
                  verbs: &[&str],
                  methods: &[(&str, &'static str, &'static str)],
-                 kind: &Kind| {
+                 kind: &BodyKind| {
         let allowed = methods.iter().filter(|(verb, ..)| verbs.contains(verb));
         let operations =
             allowed.map(|(_, method, action)| Operation { method, action, kind: kind.clone(), strategic });
@@ -83,7 +83,8 @@ pub(super) fn of(resource: &Resource) -> Vec<Route> {
     routes.push(route(base.clone(), &resource.verbs, COLLECTION, &kind));
     routes.push(route(format!("{base}/{{name}}"), &resource.verbs, OBJECT, &kind));
     for part in resource.subresources.iter().filter(|part| part.simulated) {
-        let kind = Kind { group: part.group.clone(), version: part.version.clone(), kind: part.kind.clone() };
+        let kind =
+            BodyKind { group: part.group.clone(), version: part.version.clone(), kind: part.kind.clone() };
         routes.push(route(format!("{base}/{{name}}/{}", part.name), &part.verbs, PART, &kind));
     }
     routes.retain(|route| !route.operations.is_empty());

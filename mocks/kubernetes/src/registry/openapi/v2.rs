@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::Registry;
 use super::components::{Components, Dialect};
-use super::routes::{self, Kind, Operation, Route};
+use super::routes::{self, BodyKind, Operation, Route};
 use super::{RELEASE, TITLE};
 
 impl Registry {
@@ -52,7 +52,7 @@ fn operation_value(operation: &Operation) -> Value {
     value
 }
 
-impl Kind {
+impl BodyKind {
     /// As both versions of the document write it.
     pub(super) fn to_value(&self) -> Value {
         json!({"group": self.group, "version": self.version, "kind": self.kind})
