@@ -42,8 +42,12 @@ pub(crate) fn settle(script: &Script, answers: Vec<Answer>) -> Vec<Value> {
     let kept = script.steps.iter().zip(answers).filter_map(|(step, answer)| keep(step, answer));
     let mut kept: Vec<Value> = kept.collect();
     let mut placeholders = Placeholders::new(script.managed_fields);
-    kept.iter().for_each(|answer| placeholders.meet(answer));
-    kept.iter_mut().for_each(|answer| placeholders.replace(answer));
+    for answer in &kept {
+        placeholders.meet(answer);
+    }
+    for answer in &mut kept {
+        placeholders.replace(answer);
+    }
     kept
 }
 
