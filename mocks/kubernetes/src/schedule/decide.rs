@@ -225,17 +225,14 @@ fn claims<'a>(cluster: &'a Cluster, shape: &Shape) -> Result<Claims<'a>, Refused
         let why = format!("persistentvolumeclaim \"{}\" not found", own.name);
         return Err(Refused { why, plugin: Plugins::VOLUME_RESTRICTIONS });
     }
+    let refused = |why: String| Refused { why, plugin: Plugins::VOLUME_BINDING };
+    let mut unbound = false;
     for own in &shape.claims {
-        let refused = |why: String| Refused { why, plugin: Plugins::VOLUME_BINDING };
         let name = &own.name;
         let Some(claim) = storage.claims.get(&claim_key(shape, name)) else {
-            return Err(refused(if own.ephemeral {
-                format!(
-                    "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\""
-                )
-            } else {
-                format!("persistentvolumeclaim \"{name}\" not found")
-            }));
+            return Err(refused(format!(
+                "waiting for ephemeral volume controller to create the persistentvolumeclaim \"{name}\""
+            )));
         };
         if claim.lost {
             let volume = &claim.volume;
@@ -252,8 +249,11 @@ fn claims<'a>(cluster: &'a Cluster, shape: &Shape) -> Result<Claims<'a>, Refused
         } else if waits && claim.volume.is_empty() {
             claims.waiting.push(claim);
         } else {
-            return Err(refused("pod has unbound immediate PersistentVolumeClaims".to_owned()));
+            unbound = true;
         }
+    }
+    if unbound {
+        return Err(refused("pod has unbound immediate PersistentVolumeClaims".to_owned()));
     }
     Ok(claims)
 }

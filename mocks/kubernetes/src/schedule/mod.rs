@@ -7,10 +7,12 @@
 mod cluster;
 mod decide;
 mod filter;
+mod hint;
 mod node;
 mod observe;
 mod pod;
 mod preempt;
+mod queue;
 mod random;
 mod read;
 mod reason;

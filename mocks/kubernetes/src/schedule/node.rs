@@ -54,7 +54,7 @@ pub(super) struct Node {
     /// Whether its object exists. Pods may be bound to a node that has none, or none yet.
     pub(super) present: bool,
     pub(super) requested: Amounts,
-    pub(super) to_score: (i64, i64),
+    pub(super) scored: (i64, i64),
     pub(super) pods: Vec<PodId>,
     pub(super) ports: Vec<Port>,
     /// Pods that wait for room here.
@@ -69,8 +69,8 @@ impl Node {
     pub(super) fn add(&mut self, pod: PodId, shape: &Shape) {
         self.pods.push(pod);
         self.requested.add(&shape.requests);
-        self.to_score.0 += shape.to_score.0;
-        self.to_score.1 += shape.to_score.1;
+        self.scored.0 += shape.scored.placed.0;
+        self.scored.1 += shape.scored.placed.1;
         self.ports.extend(shape.ports.iter().cloned());
     }
 
@@ -78,8 +78,8 @@ impl Node {
         let Some(place) = self.pods.iter().position(|own| *own == pod) else { return };
         self.pods.swap_remove(place);
         self.requested.remove(&shape.requests);
-        self.to_score.0 -= shape.to_score.0;
-        self.to_score.1 -= shape.to_score.1;
+        self.scored.0 -= shape.scored.placed.0;
+        self.scored.1 -= shape.scored.placed.1;
         for port in &shape.ports {
             if let Some(place) = self.ports.iter().position(|own| own == port) {
                 self.ports.swap_remove(place);

@@ -10,7 +10,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
 use crate::selector::{Labels as _, Operator, Requirement, Selector};
 
-use super::request::{is_sidecar, requests, requests_to_score};
+use super::request::{is_sidecar, requests, scored};
 use super::shape::{Claim, FieldRule, Labels, NodeRule, NodeTerm, PodTerm, Port, Shape, Spread, Toleration};
 
 /// Labels, or any other map of texts.
@@ -31,7 +31,7 @@ pub(super) fn shape(pod: &Pod) -> Shape {
     Shape {
         namespace: reader.namespace.into(),
         requests: requests(spec),
-        to_score: requests_to_score(spec),
+        scored: scored(spec),
         tolerations: spec.tolerations.iter().flatten().map(toleration).collect(),
         nodes: node_rule(spec),
         preferred_nodes: preferred_nodes(affinity),
@@ -127,7 +127,7 @@ fn node_rule(spec: &PodSpec) -> NodeRule {
     let affinity = spec.affinity.as_ref().and_then(|affinity| affinity.node_affinity.as_ref());
     let required =
         affinity.and_then(|node| node.required_during_scheduling_ignored_during_execution.as_ref());
-    let terms = required.map(|required| required.node_selector_terms.iter().filter_map(node_term).collect());
+    let terms = required.map(|required| required.node_selector_terms.iter().map(node_term).collect());
     NodeRule { selector: labels(spec.node_selector.as_ref()), terms }
 }
 
@@ -136,15 +136,15 @@ fn preferred_nodes(affinity: Option<&Affinity>) -> Box<[(i32, NodeTerm)]> {
     let preferred =
         affinity.and_then(|node| node.preferred_during_scheduling_ignored_during_execution.as_ref());
     let preferred = preferred.into_iter().flatten().filter(|one| one.weight != 0);
-    preferred.filter_map(|one| Some((one.weight, node_term(&one.preference)?))).collect()
+    preferred.map(|one| (one.weight, node_term(&one.preference))).collect()
 }
 
-/// A term; one that says nothing is left out, for it selects nothing.
-pub(super) fn node_term(term: &NodeSelectorTerm) -> Option<NodeTerm> {
+/// A term; one that says nothing selects nothing.
+pub(super) fn node_term(term: &NodeSelectorTerm) -> NodeTerm {
     let expressions = term.match_expressions.as_deref().unwrap_or_default();
     let fields = term.match_fields.as_deref().unwrap_or_default();
     if expressions.is_empty() && fields.is_empty() {
-        return None;
+        return NodeTerm { labels: Selector::nothing(), fields: Box::default() };
     }
     let mut requirements = Some(Vec::new());
     for expression in expressions {
@@ -179,7 +179,7 @@ pub(super) fn node_term(term: &NodeSelectorTerm) -> Option<NodeTerm> {
         (Some(_), Some(requirements)) => Selector::of(requirements),
         _ => Selector::nothing(),
     };
-    Some(NodeTerm { labels, fields: rules.unwrap_or_default() })
+    NodeTerm { labels, fields: rules.unwrap_or_default() }
 }
 
 fn ports(spec: &PodSpec) -> Box<[Port]> {

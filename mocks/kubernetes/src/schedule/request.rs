@@ -100,21 +100,40 @@ pub(super) fn requests(spec: &PodSpec) -> Amounts {
     total(spec, |_, _| {})
 }
 
-/// Cpu and memory for the scores, where a container that names none still counts.
-pub(super) fn requests_to_score(spec: &PodSpec) -> (i64, i64) {
-    let amounts = total(spec, |container, amounts| {
-        let named = |name: &str| {
-            let requests = container.resources.as_ref().and_then(|resources| resources.requests.as_ref());
-            requests.is_some_and(|requests| requests.contains_key(name))
-        };
-        if !named("cpu") {
-            amounts.cpu = UNNAMED_CPU;
-        }
-        if !named("memory") {
-            amounts.memory = UNNAMED_MEMORY;
-        }
-    });
-    (amounts.cpu, amounts.memory)
+/// Cpu and memory as scores count them, where a container that names none still counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Scored {
+    /// While the pod looks for a node. Upstream forgets here what is said for the pod as a whole.
+    pub(super) coming: (i64, i64),
+    /// Once it has one.
+    pub(super) placed: (i64, i64),
+}
+
+pub(super) fn scored(spec: &PodSpec) -> Scored {
+    let named = |container: &Container, name: &str| {
+        let requests = container.resources.as_ref().and_then(|resources| resources.requests.as_ref());
+        requests.is_some_and(|requests| requests.contains_key(name))
+    };
+    let filled = |spec: &PodSpec, cpu: bool, memory: bool| {
+        let amounts = total(spec, |container, amounts| {
+            if cpu && !named(container, "cpu") {
+                amounts.cpu = UNNAMED_CPU;
+            }
+            if memory && !named(container, "memory") {
+                amounts.memory = UNNAMED_MEMORY;
+            }
+        });
+        (amounts.cpu, amounts.memory)
+    };
+    let Some(whole) = spec.resources.as_ref().and_then(|resources| resources.requests.as_ref()) else {
+        let both = filled(spec, true, true);
+        return Scored { coming: both, placed: both };
+    };
+    let bare = PodSpec { resources: None, ..spec.clone() };
+    let containers = || spec.containers.iter().chain(spec.init_containers.iter().flatten());
+    let missing =
+        |name: &str| !whole.contains_key(name) && !containers().any(|container| named(container, name));
+    Scored { coming: filled(&bare, true, true), placed: filled(spec, missing("cpu"), missing("memory")) }
 }
 
 fn total(spec: &PodSpec, adjust: impl Fn(&Container, &mut Amounts)) -> Amounts {

@@ -56,8 +56,10 @@ fn resources(shape: &Shape, node: &Node, packing: Packing) -> i64 {
         Packing::LeastAllocated => (has - wanted) * BEST / has,
         Packing::MostAllocated => wanted * BEST / has,
     };
-    let asked =
-        [(node.to_score.0 + shape.to_score.0, has.cpu), (node.to_score.1 + shape.to_score.1, has.memory)];
+    let asked = [
+        (node.scored.0 + shape.scored.coming.0, has.cpu),
+        (node.scored.1 + shape.scored.coming.1, has.memory),
+    ];
     let known = asked.iter().filter(|(_, has)| *has != 0);
     let (sum, count) =
         known.fold((0, 0), |(sum, count), (wanted, has)| (sum + share(*wanted, *has), count + 1));

@@ -5,7 +5,7 @@
 
 use crate::selector::{Labels as _, Selector};
 
-use super::request::Amounts;
+use super::request::{Amounts, Scored};
 
 /// Labels, sorted by key.
 pub(super) type Labels = Box<[(Box<str>, Box<str>)]>;
@@ -16,8 +16,7 @@ pub(super) struct Shape {
     pub(super) namespace: Box<str>,
     pub(super) labels: Labels,
     pub(super) requests: Amounts,
-    /// Cpu and memory as scores count them.
-    pub(super) to_score: (i64, i64),
+    pub(super) scored: Scored,
     pub(super) tolerations: Box<[Toleration]>,
     pub(super) nodes: NodeRule,
     pub(super) preferred_nodes: Box<[(i32, NodeTerm)]>,

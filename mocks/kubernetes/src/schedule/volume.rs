@@ -88,8 +88,7 @@ impl Volume {
         Self {
             name: volume.metadata.name.as_deref().unwrap_or_default().into(),
             labels: labels(volume.metadata.labels.as_ref()),
-            affinity: affinity
-                .map(|required| required.node_selector_terms.iter().filter_map(node_term).collect()),
+            affinity: affinity.map(|required| required.node_selector_terms.iter().map(node_term).collect()),
             capacity: size(spec.capacity.as_ref().and_then(|capacity| capacity.get("storage"))),
             class: class.unwrap_or_default().into(),
             modes: spec.access_modes.into_iter().flatten().map(Into::into).collect(),
