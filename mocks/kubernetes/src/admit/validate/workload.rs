@@ -118,9 +118,10 @@ fn template(spec: &Value, kind: &str, wrong: &mut Vec<Wrong>) {
 }
 
 fn matching(spec: &Value, template: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
-    let Some(given) = present(spec, "selector").filter(|given| !selector::is_empty(given)) else { return };
     let labels = field::part(field::part(template, "metadata"), "labels");
-    if !selector::matches(given, labels) {
+    // Where there is no selector at all, nothing matches; an empty one matches everything.
+    let is_match = present(spec, "selector").is_some_and(|given| selector::matches(given, labels));
+    if !is_match {
         let path = path.field("metadata");
         wrong.push(Wrong::invalid(
             path.field("labels"),
