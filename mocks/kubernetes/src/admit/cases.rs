@@ -101,14 +101,3 @@ fn every_case_comes_out_as_written() {
         }
     }
 }
-
-#[test]
-fn zz_dump() {
-    let mut all = Vec::new();
-    for file in FILES {
-        for case in read(file) {
-            all.push(json!({"file": file, "case": case, "got": outcome(&case)}));
-        }
-    }
-    std::fs::write("/tmp/scratch/w-admit-go/got.json", serde_json::to_string(&all).unwrap()).unwrap();
-}
