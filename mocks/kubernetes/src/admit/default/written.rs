@@ -38,9 +38,7 @@ fn condition_times(group: &str, kind: &str) -> &'static [&'static str] {
         ("", "Pod" | "PersistentVolumeClaim") | ("batch", "Job") => &["lastProbeTime", "lastTransitionTime"],
         ("", "Node") => &["lastHeartbeatTime", "lastTransitionTime"],
         ("apps", "Deployment") => &["lastTransitionTime", "lastUpdateTime"],
-        ("apps", _) | ("", "ReplicationController") | ("policy" | "autoscaling", _) => {
-            &["lastTransitionTime"]
-        }
+        ("apps" | "policy" | "autoscaling", _) | ("", "ReplicationController") => &["lastTransitionTime"],
         _ => &[],
     }
 }

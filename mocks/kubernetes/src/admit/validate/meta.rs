@@ -95,7 +95,7 @@ fn owners(metadata: &Value, wrong: &mut Vec<Wrong>) {
         }
         if (version, text(owner, "kind")) == ("v1", "Event") {
             let why = "/v1, Kind=Event is disallowed from being an owner";
-            wrong.push(Wrong::invalid_shown(&path, &owner_shown(owner), why));
+            wrong.push(Wrong::invalid_shown(path, &owner_shown(owner), why));
         }
         if !truth(owner, "controller") {
             continue;
@@ -110,7 +110,7 @@ fn owners(metadata: &Value, wrong: &mut Vec<Wrong>) {
             "Only one reference can have Controller set to true. Found \"true\" in references for {controller} and \
              {this}"
         );
-        wrong.push(Wrong::invalid_shown(&path, &format!("[{}]", all.join(",")), &why));
+        wrong.push(Wrong::invalid_shown(path, &format!("[{}]", all.join(",")), &why));
     }
 }
 

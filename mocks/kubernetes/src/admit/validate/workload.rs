@@ -298,7 +298,7 @@ fn stateful_strategy(strategy: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) 
                 let path = path_of.field("maxUnavailable");
                 field::count_or_percent(&path, value, wrong);
                 if field::number_of(Some(value)) == 0 {
-                    wrong.push(Wrong::invalid(&path, value, "cannot be 0"));
+                    wrong.push(Wrong::invalid(path, value, "cannot be 0"));
                 }
                 field::at_most_all(&path, value, wrong);
             }
