@@ -95,6 +95,13 @@ impl Wrong {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
     }
 
+    /// A value out of a list that upstream prints as its own struct.
+    pub(crate) fn not_supported_shown(field: impl Into<String>, shown: &str, supported: &[&str]) -> Self {
+        let list = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported value: {shown}: supported values: {list}");
+        Self::new("FieldValueNotSupported", field, message)
+    }
+
     /// A duplicate that upstream prints as its own struct.
     pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
