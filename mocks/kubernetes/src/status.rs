@@ -13,7 +13,8 @@ pub(crate) struct Status {
     pub(crate) code: u16,
     pub(crate) reason: &'static str,
     pub(crate) message: String,
-    pub(crate) details: Details,
+    /// In a box, because most results carry none.
+    pub(crate) details: Box<Details>,
 }
 
 /// Whom it concerns, and why in pieces.
@@ -155,7 +156,7 @@ fn shown(value: &Value) -> String {
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Details::default() }
+        Self { code, reason, message: message.into(), details: Box::default() }
     }
 
     fn about(mut self, name: Name<'_>, object: &str) -> Self {

@@ -26,7 +26,6 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use mock_clock::{Mode, VirtualClock};
 use mock_kubernetes::ControlPlane;
 
 use golden::Golden;
@@ -61,9 +60,7 @@ impl Peer {
 
 /// A control plane of ours, bare.
 async fn start_ours() -> ControlPlane {
-    let start: mock_clock::Time = "2030-01-01T00:00:00Z".parse().unwrap();
-    let clock = VirtualClock::start(Mode::Real, Some(start)).unwrap();
-    ControlPlane::builder().clock(clock).bare().start().await.unwrap()
+    ControlPlane::builder().bare().start().await.unwrap()
 }
 
 fn main() -> ExitCode {
