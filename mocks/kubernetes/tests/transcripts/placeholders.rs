@@ -115,6 +115,12 @@ impl Placeholders {
                         self.replace(entry);
                     }
                 }
+                ("columnDefinitions", Value::Array(columns)) => {
+                    // Prose for people, shown by no client.
+                    for column in columns.iter_mut().filter_map(Value::as_object_mut) {
+                        column.remove("description");
+                    }
+                }
                 ("continue", Value::String(token)) if !token.is_empty() => "<continue>".clone_into(token),
                 ("token", Value::String(token)) if !token.is_empty() => "<token>".clone_into(token),
                 ("clusterIP", address) => self.address(address),
