@@ -182,11 +182,8 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A list has the version of the store, which others move too; so has a bookmark.
+/// A list has the version of the store, which others move too.
 fn is_list(fields: &Map<String, Value>) -> bool {
     let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-    kind.ends_with("List")
-        || kind == "Table"
-        || fields.contains_key("items")
-        || fields.contains_key("isBookmark")
+    kind.ends_with("List") || kind == "Table" || fields.contains_key("items")
 }
