@@ -13,7 +13,8 @@ pub(crate) struct Status {
     pub(crate) code: u16,
     pub(crate) reason: &'static str,
     pub(crate) message: String,
-    pub(crate) details: Details,
+    /// In a box, because most results carry none.
+    pub(crate) details: Box<Details>,
 }
 
 /// Whom it concerns, and why in pieces.
@@ -95,6 +96,13 @@ impl Wrong {
         Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
     }
 
+    /// A value out of a list that upstream prints as its own struct.
+    pub(crate) fn not_supported_shown(field: impl Into<String>, shown: &str, supported: &[&str]) -> Self {
+        let list = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
+        let message = format!("Unsupported value: {shown}: supported values: {list}");
+        Self::new("FieldValueNotSupported", field, message)
+    }
+
     /// A duplicate that upstream prints as its own struct.
     pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
         let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
@@ -148,7 +156,7 @@ fn shown(value: &Value) -> String {
 
 impl Status {
     fn new(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
-        Self { code, reason, message: message.into(), details: Details::default() }
+        Self { code, reason, message: message.into(), details: Box::default() }
     }
 
     fn about(mut self, name: Name<'_>, object: &str) -> Self {

@@ -88,9 +88,8 @@ pub(crate) fn allows_create_on_update(group: &str, kind: &str) -> bool {
         (group, kind),
         ("", "Endpoints" | "Event" | "LimitRange" | "Service")
             | ("events.k8s.io", "Event")
-            | ("coordination.k8s.io", _)
+            | ("coordination.k8s.io" | "rbac.authorization.k8s.io", _)
             | ("node.k8s.io", "RuntimeClass")
-            | ("rbac.authorization.k8s.io", _)
     )
 }
 

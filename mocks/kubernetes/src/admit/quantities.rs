@@ -28,18 +28,15 @@ pub(crate) fn is_positive(value: &Value) -> bool {
     quantity(value).nanos() > 0
 }
 
-/// The amount in thousandths, if it had to be rounded.
-pub(crate) fn round_up_to_milli(value: &Value) -> Option<String> {
-    let text = value.as_str()?;
-    let is_fine = text.ends_with(['n', 'u']) || text.split_once('.').is_some_and(|(_, rest)| rest.len() > 3);
-    if !is_fine {
-        return None;
-    }
-    let exact = quantity(value);
-    if exact.nanos() % MILLI_IN_NANOS == 0 {
-        return None;
-    }
-    Some(Quantity::thousandths(exact.milli(), exact.format()).to_string())
+/// The amount as a server stores it, if it is written otherwise: canonical, and in thousandths where it is finer.
+pub(crate) fn canonical(value: &Value) -> Option<String> {
+    let exact = Quantity::from_value(value).ok()?;
+    let stored = if exact.nanos() % MILLI_IN_NANOS == 0 {
+        exact.to_string()
+    } else {
+        Quantity::thousandths(exact.milli(), exact.format()).to_string()
+    };
+    (value.as_str() != Some(&stored)).then_some(stored)
 }
 
 /// Adds a resource list to a sum.
@@ -75,10 +72,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_finer_than_a_thousandth_is_rounded() {
-        assert_eq!(round_up_to_milli(&json!("100u")), Some("1m".to_owned()));
-        assert_eq!(round_up_to_milli(&json!("1.0005")), Some("1001m".to_owned()));
-        assert_eq!(round_up_to_milli(&json!("1.5")), None);
-        assert_eq!(round_up_to_milli(&json!("2000000n")), None);
+    fn amounts_are_stored_in_canonical_form() {
+        assert_eq!(canonical(&json!("100u")), Some("1m".to_owned()));
+        assert_eq!(canonical(&json!("1.0005")), Some("1001m".to_owned()));
+        assert_eq!(canonical(&json!(1)), Some("1".to_owned()));
+        assert_eq!(canonical(&json!("1000m")), Some("1".to_owned()));
+        assert_eq!(canonical(&json!("100m")), None);
+        assert_eq!(canonical(&json!("no amount")), None);
     }
 }

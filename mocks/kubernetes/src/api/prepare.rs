@@ -291,7 +291,7 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
     Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
 }
 
-fn is_definition(resource: &Resource) -> bool {
+pub(super) fn is_definition(resource: &Resource) -> bool {
     resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io"
 }
 
@@ -308,7 +308,6 @@ fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), St
     match before {
         None => {
             value["metadata"]["generation"] = json!(1);
-            value["metadata"]["finalizers"] = json!([CLEANUP]);
         }
         Some(before) => {
             if before["spec"] != value["spec"] {

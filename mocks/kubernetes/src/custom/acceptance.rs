@@ -247,12 +247,11 @@ fn conversion(conversion: &Value, wrong: &mut Vec<Wrong>) {
             let detail = "should not be set when strategy is not set to Webhook";
             wrong.push(Wrong::forbidden(field(at, "webhookClientConfig"), detail));
         }
-        "None" => {}
         "Webhook" if !conversion["webhook"]["clientConfig"].is_object() => {
             let detail = "required when strategy is set to Webhook";
             wrong.push(Wrong::required(field(at, "webhookClientConfig"), detail));
         }
-        "Webhook" => {}
+        "None" | "Webhook" => {}
         "" => wrong.push(Wrong::required(field(at, "strategy"), "")),
         _ => {
             let at = field(at, "strategy");

@@ -24,7 +24,9 @@ fn drop_nulls(value: &mut Value, node: &Node) {
         }),
         Value::Array(items) => {
             if let Some(node) = &node.items {
-                items.iter_mut().for_each(|item| drop_nulls(item, node));
+                for item in items {
+                    drop_nulls(item, node);
+                }
             }
         }
         _ => {}

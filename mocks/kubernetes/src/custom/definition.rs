@@ -1,4 +1,4 @@
-//! A CustomResourceDefinition, read: names, scope, versions.
+//! A custom resource definition, read: names, scope, versions.
 //!
 //! It holds what the registry, the tables and the verbs ask for. Whether a definition may be is the question of
 //! `acceptance`; what a version does to its objects is in `version`.
@@ -23,6 +23,7 @@ pub(crate) struct Definition {
 }
 
 /// What the resource is called.
+#[expect(clippy::struct_field_names, reason = "the API calls it shortNames")]
 #[derive(Clone, Debug)]
 pub(crate) struct Names {
     pub(crate) plural: String,
@@ -34,6 +35,7 @@ pub(crate) struct Names {
 }
 
 /// One version of a definition.
+#[expect(clippy::struct_field_names, reason = "the API calls it apiVersion")]
 #[derive(Debug)]
 pub(crate) struct Version {
     pub(crate) name: String,

@@ -1,4 +1,4 @@
-//! The part of JSONPath that printer columns use.
+//! The part of `JSONPath` that printer columns use.
 //!
 //! `.a.b`, `['a.b']`, `\.` in names, `[0]`, `[-1]`, `[*]`, `.*`, and filters of one comparison such as
 //! `[?(@.type=="Ready")]`. Nothing else: a path with slices, unions or recursion finds nothing.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::{format::Format, pattern, rule::Rule};
 
 /// A schema node. Absent keywords are empty or `None`.
+#[expect(clippy::struct_excessive_bools, reason = "each is a keyword")]
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     /// `type`, or empty.

@@ -196,7 +196,9 @@ fn junctions(value: &Value, node: &Node, at: At<'_>, outcome: &mut Outcome) {
         let outcomes = try_all(&node.all_of);
         let good = outcomes.iter().filter(|outcome| outcome.holds()).count();
         let all = good == outcomes.len();
-        outcomes.into_iter().for_each(|each| outcome.merge(each));
+        for each in outcomes {
+            outcome.merge(each);
+        }
         if !all {
             fail(
                 outcome,

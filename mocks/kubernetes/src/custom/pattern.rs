@@ -55,7 +55,7 @@ fn escape(rest: &mut Peekable<Chars<'_>>, in_class: bool, out: &mut String) {
         return;
     };
     let (open, close) = if in_class { ("", "") } else { ("[", "]") };
-    let mut ascii = |set: &str| out.push_str(&format!("{open}{set}{close}"));
+    let mut ascii = |set: &str| [open, set, close].into_iter().for_each(|part| out.push_str(part));
     match char {
         'd' => ascii("0-9"),
         'w' => ascii("0-9A-Za-z_"),

@@ -93,7 +93,7 @@ fn undeclared(source: &str, name: &str) -> String {
     let whole = |start: &usize| {
         !source[..*start].ends_with(in_word) && !source[start + name.len()..].starts_with(in_word)
     };
-    let start = starts.filter(whole).next().unwrap_or_default();
+    let start = starts.into_iter().find(whole).unwrap_or_default();
     let line = source[..start].matches('\n').count();
     let column = source[..start].chars().rev().take_while(|&char| char != '\n').count();
     let mut sentence = format!(

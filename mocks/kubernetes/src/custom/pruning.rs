@@ -4,7 +4,7 @@
 
 use serde_json::{Map, Value};
 
-use super::node::Node;
+use super::node::{Additional, Node};
 
 const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -21,13 +21,14 @@ pub(crate) fn prune(object: &mut Value, root: &Node) -> Vec<String> {
 /// `None` is a place without a schema, where nothing is declared.
 fn prune_value(value: &mut Value, node: Option<&Node>, path: &str, gone: &mut Vec<String>) {
     match value {
-        Value::Object(fields) => match node {
-            Some(node) => prune_fields(fields, node, node.embedded, path, gone),
-            None => {
+        Value::Object(fields) => {
+            if let Some(node) = node {
+                prune_fields(fields, node, node.embedded, path, gone);
+            } else {
                 gone.extend(fields.keys().map(|name| join(path, name)));
                 fields.clear();
             }
-        },
+        }
         Value::Array(items) => prune_items(items, node, path, gone),
         _ => {}
     }
@@ -55,7 +56,7 @@ fn prune_fields(
             return true;
         }
         let schema = node.field(name);
-        let declared = schema.is_some() || !matches!(node.additional, super::node::Additional::Unsaid);
+        let declared = schema.is_some() || !matches!(node.additional, Additional::Unsaid);
         if declared {
             prune_value(value, schema, &join(path, name), gone);
         } else if !node.preserve {

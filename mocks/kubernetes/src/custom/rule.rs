@@ -16,7 +16,7 @@ pub(crate) struct Rule {
     pub(crate) program: Program,
     /// What the message is computed with.
     pub(crate) message_program: Option<Program>,
-    rule: String,
+    source: String,
     message: String,
     /// `FieldValueInvalid` or another; may be empty.
     pub(crate) reason: String,
@@ -35,8 +35,8 @@ impl Rule {
     }
 
     fn read(spec: &Value, node: &Node) -> Self {
-        let rule = text(spec, "rule");
-        let program = Program::compile(&rule);
+        let source = text(spec, "rule");
+        let program = Program::compile(&source);
         let computed = text(spec, "messageExpression");
         let path = text(spec, "fieldPath");
         let blamed = if path.is_empty() { Some(String::new()) } else { normal_path(&path, node) };
@@ -44,7 +44,7 @@ impl Rule {
             uses_old: program.mentions("oldSelf"),
             program,
             message_program: (!computed.is_empty()).then(|| Program::compile(&computed)),
-            rule,
+            source,
             message: text(spec, "message"),
             reason: text(spec, "reason"),
             blames_a_field: blamed.is_some(),
@@ -55,7 +55,7 @@ impl Rule {
 
     /// The message written in the definition, or the rule itself.
     pub(crate) fn label(&self) -> &str {
-        if self.message.is_empty() { self.rule.trim() } else { self.message.trim() }
+        if self.message.is_empty() { self.source.trim() } else { self.message.trim() }
     }
 
     /// The detail of a failure when no message is computed.

@@ -49,7 +49,7 @@ fn map(items: &[Value], keys: &[String], at: &str, wrong: &mut Vec<Wrong>) {
     let stranger = items.iter().position(|item| !item.is_object() && !item.is_null());
     if let Some(index) = stranger {
         let detail = "must be an object for an array of list-type map";
-        wrong.push(Wrong::invalid(path::index(at, index), &items[index], detail));
+        wrong.push(Wrong::invalid(path::index(at, index), &canonical(&items[index]), detail));
         return;
     }
     let key = |item: &Value| {

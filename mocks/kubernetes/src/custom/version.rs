@@ -112,7 +112,7 @@ impl Version {
     }
 
     /// The value of a selectable field, by the path it is declared with or by that path without its dot.
-    pub(crate) fn field(&self, object: &Value, path: &str) -> String {
+    pub(crate) fn field(object: &Value, path: &str) -> String {
         let mut value = object;
         for name in path.trim_start_matches('.').split('.') {
             value = value.get(name).unwrap_or(&Value::Null);

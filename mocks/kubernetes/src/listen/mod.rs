@@ -22,7 +22,7 @@ mod tls;
 mod tokens;
 
 pub(crate) use body::{Body, Source};
-pub(crate) use certificates::{Certificates, Credentials};
+pub(crate) use certificates::Certificates;
 pub(crate) use exchange::Handler;
 pub(crate) use identity::{Attempt, User};
 pub(crate) use server::{ListenError, Listener, Settings};

@@ -61,7 +61,7 @@ impl HttpBody for Outgoing {
             this.stop = None;
             return Poll::Ready(None);
         }
-        polled.map(|frame| frame.map(|Ok(frame)| Ok(frame)))
+        polled.map(|frame| frame.map(|frame| frame.map_err(|never| match never {})))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -18,7 +18,10 @@ use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::certificates::Credentials;
 use super::*;
+
+static PIECE: [u8; 65536] = [b'x'; 65536];
 
 /// Answers by path.
 struct Oracle {
@@ -30,7 +33,7 @@ impl Handler for Oracle {
         let body = match request.uri().path() {
             "/who" => Body::from(Bytes::from(user.name.clone())),
             "/size" => Body::from(Bytes::from(request.body().len().to_string())),
-            "/long" => Body::pieces(std::iter::repeat_n(Bytes::from_static(&[b'x'; 65536]), 512)),
+            "/long" => Body::pieces(std::iter::repeat_n(Bytes::from_static(&PIECE), 512)),
             "/watch" => Body::stream(Ticks { clock: self.clock.clone(), count: 0 }),
             "/flood" => Body::stream(Flood),
             "/panic" => panic!("as asked"),
@@ -62,7 +65,7 @@ struct Flood;
 
 impl Source for Flood {
     async fn next(&mut self) -> Option<Bytes> {
-        Some(Bytes::from_static(&[b'x'; 65536]))
+        Some(Bytes::from_static(&PIECE))
     }
 }
 
@@ -421,9 +424,15 @@ async fn nothing_is_left_of_a_listener_that_is_dropped() {
     let door = door().await;
     let mut watch = door.tls(None).await;
     asked_on(&mut watch, "/watch", "tick 1\n").await;
-    let address = door.listener.address();
+    let mut half_asked = door.tls(None).await;
+    let head = format!("POST / HTTP/1.1\r\nContent-Length: 9\r\nExpect: 100-continue\r\n{KEEP}");
+    half_asked.write_all(head.as_bytes()).await.unwrap();
+    until(&mut half_asked, "100 Continue").await;
+    let (address, start) = (door.listener.address(), door.clock.now());
     drop(door.listener);
     rest(&mut watch).await;
+    rest(&mut half_asked).await;
+    assert!(door.clock.now() - start < Duration::from_secs(1), "at once");
     assert!(TcpStream::connect(address).await.is_err());
     let alive = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     assert_eq!(alive, 0);

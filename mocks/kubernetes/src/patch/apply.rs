@@ -18,7 +18,7 @@ use crate::status::{Cause, Status};
 use super::fields::{Fields, shown};
 use super::managers::{Managers, Operation, Owned, Owner, resets, strip};
 use super::structure::Structure;
-use super::walk::{Changes, check, combine, compare, fields_of, remove};
+use super::walk::{Changes, Emptied, check, combine, compare, fields_of, remove};
 
 /// Who owns what an object had before anybody was recorded.
 const BEFORE_FIRST_APPLY: &str = "before-first-apply";
@@ -187,6 +187,16 @@ struct Conflict {
     path: Vec<super::fields::Element>,
 }
 
+impl Conflict {
+    fn cause(&self) -> Cause {
+        Cause {
+            reason: "FieldManagerConflict".to_owned(),
+            message: format!("conflict with {}", self.owner.shown()),
+            field: shown(&self.path),
+        }
+    }
+}
+
 enum Refusal {
     Conflicts(Vec<Conflict>),
     Other(Status),
@@ -195,16 +205,10 @@ enum Refusal {
 impl Refusal {
     fn into_status(self) -> Status {
         match self {
-            Self::Conflicts(conflicts) => Status::apply_conflict(
-                conflicts
-                    .iter()
-                    .map(|conflict| Cause {
-                        reason: "FieldManagerConflict".to_owned(),
-                        message: format!("conflict with {}", conflict.owner.shown()),
-                        field: shown(&conflict.path),
-                    })
-                    .collect(),
-            ),
+            Self::Conflicts(mut conflicts) => {
+                conflicts.sort_by_key(|conflict| conflict.owner.identity());
+                Status::apply_conflict(conflicts.iter().map(Conflict::cause).collect())
+            }
             Self::Other(status) => status,
         }
     }
@@ -238,10 +242,8 @@ impl Application<'_> {
         let time = before.as_ref().and_then(|before| before.time.clone());
         let version = self.writer.api_version.to_owned();
         managers.0.insert(owner.clone(), Owned { fields, version, time });
-        let new = match before {
-            Some(before) => self.pruned(merged, &before.fields, &managers),
-            None => merged,
-        };
+        let gone = before.map(|before| self.disowned(&merged, &before.fields, &managers)).unwrap_or_default();
+        let new = self.without(&merged, &gone, Emptied::Null);
         let changes = compare(self.live, &new, self.structure);
         if !force {
             let conflicts = conflicts(&managers, &changes, &resets, &owner);
@@ -259,38 +261,54 @@ impl Application<'_> {
                 managers.0.insert(owner, owned);
             }
         }
-        Ok((new, managers))
+        Ok((self.settled(new, &merged, &gone)?, managers))
+    }
+
+    /// The result without nulls in the place of what was emptied; what the configuration wants empty is empty.
+    fn settled(&self, new: Value, merged: &Value, gone: &Fields) -> Result<Value, Refusal> {
+        if gone.is_empty() {
+            return Ok(new);
+        }
+        let kept = self.without(merged, gone, Emptied::Gone);
+        self.onto(&kept).map_err(Refusal::Other)
     }
 
     fn merged(&self) -> Result<Value, Status> {
-        let failed = |what: &str, object: &Value, error: String| {
-            let text = |path| object.pointer(path).and_then(Value::as_str).unwrap_or("");
-            let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
-            let kind = full_kind(self.writer.api_version, self.writer.kind);
-            Status::plain(format!(
-                "failed to create typed {what} object ({namespace}/{name}; {kind}): {error}"
-            ))
-        };
-        if let Some(error) = check(self.config, self.structure) {
-            return Err(failed("patch", self.config, error));
+        match check(self.config, self.structure) {
+            Some(error) => Err(self.failed("patch", self.config, &error)),
+            None => self.onto(self.live),
         }
-        combine(self.live, self.config, self.structure).map_err(|error| failed("live", self.live, error))
     }
 
-    /// Without the fields this manager owned before, says no longer, and nobody else owns.
-    fn pruned(&self, merged: Value, before: &Fields, managers: &Managers) -> Value {
-        if before.is_empty() {
-            return merged;
+    fn onto(&self, object: &Value) -> Result<Value, Status> {
+        combine(object, self.config, self.structure).map_err(|error| self.failed("live", object, &error))
+    }
+
+    fn failed(&self, what: &str, object: &Value, error: &str) -> Status {
+        let text = |path| object.pointer(path).and_then(Value::as_str).unwrap_or("");
+        let (namespace, name) = (text("/metadata/namespace"), text("/metadata/name"));
+        let kind = full_kind(self.writer.api_version, self.writer.kind);
+        Status::plain(format!("failed to create typed {what} object ({namespace}/{name}; {kind}): {error}"))
+    }
+
+    fn without(&self, object: &Value, gone: &Fields, emptied: Emptied) -> Value {
+        if gone.is_empty() {
+            return object.clone();
         }
+        remove(object, gone, self.structure, emptied).unwrap_or_else(|| json!({}))
+    }
+
+    /// The fields this manager owned before, says no longer, and nobody else owns.
+    fn disowned(&self, merged: &Value, before: &Fields, managers: &Managers) -> Fields {
         let place = self.structure;
         let all = |object: &Value| fields_of(object, place).with_parents(place);
-        let without = |gone: &Fields| remove(&merged, gone, place).unwrap_or_else(|| json!({}));
+        let all_without = |gone: &Fields| all(&self.without(merged, gone, Emptied::Null));
         let before = before.with_parents(place);
-        let has = all(&merged);
+        let has = all(merged);
         let owned = managers.0.values().fold(Fields::default(), |all, owned| all.union(&owned.fields));
-        let kept = all(&without(&before)).union(&owned.with_parents(place));
-        let kept = all(&without(&has.difference(&kept)));
-        without(&has.difference(&kept).intersection(&before))
+        let kept = all_without(&before).union(&owned.with_parents(place));
+        let kept = all_without(&has.difference(&kept));
+        has.difference(&kept).intersection(&before)
     }
 }
 

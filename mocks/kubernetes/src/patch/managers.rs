@@ -50,16 +50,30 @@ impl Owner {
         }
     }
 
+    /// What a real server tells owners apart by; conflicts come in its order.
+    pub(super) fn identity(&self) -> String {
+        let pairs = [
+            ("manager", self.manager.as_str()),
+            ("operation", self.operation.text()),
+            ("apiVersion", &self.version),
+            ("subresource", &self.subresource),
+        ];
+        let pairs = pairs.iter().filter(|(_, text)| !text.is_empty());
+        let pairs: Vec<String> = pairs.map(|(key, text)| format!("{key:?}:{text:?}")).collect();
+        format!("{{{}}}", pairs.join(","))
+    }
+
     /// The owner as a conflict calls it.
     pub(super) fn shown(&self) -> String {
-        let mut shown = format!("{:?}", self.manager);
-        if !self.subresource.is_empty() {
-            shown += &format!(" with subresource {:?}", self.subresource);
-        }
-        if self.operation == Operation::Update {
-            shown += &format!(" using {}", self.version);
-        }
-        shown
+        let subresource = match self.subresource.as_str() {
+            "" => String::new(),
+            subresource => format!(" with subresource {subresource:?}"),
+        };
+        let version = match self.operation {
+            Operation::Apply => String::new(),
+            Operation::Update => format!(" using {}", self.version),
+        };
+        format!("{:?}{subresource}{version}", self.manager)
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) use check::check;
 pub(super) use combine::combine;
 pub(super) use compare::{Changes, compare};
 pub(super) use extract::fields_of;
-pub(super) use remove::remove;
+pub(super) use remove::{Emptied, remove};
 
 /// What tells an item of a list from the others.
 fn element(item: &Value, kind: List, list: Structure<'_>) -> Result<Element, String> {

@@ -16,14 +16,17 @@ mod golden;
 mod known;
 mod path;
 mod placeholders;
+mod rules;
 mod script;
 mod talk;
 
-use std::env;
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{env, fs};
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use mock_kubernetes::ControlPlane;
 
 use golden::Golden;
 use script::Script;
@@ -55,17 +58,9 @@ impl Peer {
     }
 }
 
-/// Whether [`start_ours`] has something to start.
-const OURS_EXISTS: bool = false;
-
-/// Starts a control plane of ours, bare, and gives the kubeconfig to reach it and what keeps it running.
-fn start_ours() -> (String, impl Drop) {
-    struct Running;
-    impl Drop for Running {
-        fn drop(&mut self) {}
-    }
-    let kubeconfig: Option<String> = None;
-    (kubeconfig.expect("a control plane of ours"), Running)
+/// A control plane of ours, bare.
+async fn start_ours() -> ControlPlane {
+    ControlPlane::builder().bare().start().await.unwrap()
 }
 
 fn main() -> ExitCode {
@@ -74,9 +69,23 @@ fn main() -> ExitCode {
     if peer.is_shared() {
         arguments.test_threads = Some(1);
     }
-    let ignored = matches!(peer, Peer::Ours) && !OURS_EXISTS;
     let scripts = Script::paths().into_iter();
-    let trials = scripts.map(|path| trial(path, peer.clone()).with_ignored_flag(ignored)).collect();
+    let mut trials: Vec<Trial> = scripts.map(|path| trial(path, peer.clone())).collect();
+    let rule = |name: &str, run: fn()| {
+        Trial::test(name, move || {
+            run();
+            Ok(())
+        })
+    };
+    trials.extend([
+        rule("rules::places_are_found", rules::places_are_found),
+        rule("rules::placeholders_stand_for_what_differs", rules::placeholders_stand_for_what_differs),
+        rule("rules::differences_convict", rules::differences_convict),
+        rule(
+            "rules::known_differences_are_allowed_until_they_go",
+            rules::known_differences_are_allowed_until_they_go,
+        ),
+    ]);
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
@@ -89,11 +98,11 @@ fn hold(path: &Path, peer: &Peer) -> Result<(), String> {
     let script = Script::read(path)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let (kubeconfig, _running) = match peer {
-            Peer::Replay(path) | Peer::Record(path) => (std::fs::read_to_string(path).unwrap(), None),
+        let (kubeconfig, _running): (String, Box<dyn Any>) = match peer {
+            Peer::Replay(path) | Peer::Record(path) => (fs::read_to_string(path).unwrap(), Box::new(())),
             Peer::Ours => {
-                let (kubeconfig, running) = start_ours();
-                (kubeconfig, Some(running))
+                let running = start_ours().await;
+                (running.kubeconfig(), Box::new(running))
             }
         };
         let server = Server::reach(&kubeconfig).await;

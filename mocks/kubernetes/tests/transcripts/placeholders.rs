@@ -56,7 +56,11 @@ impl Placeholders {
                     }
                 }
             }
-            Value::Array(items) => items.iter().for_each(|item| self.meet(item)),
+            Value::Array(items) => {
+                for item in items {
+                    self.meet(item);
+                }
+            }
             Value::Object(fields) => self.meet_object(fields, false),
             _ => {}
         }
@@ -83,7 +87,11 @@ impl Placeholders {
     pub(crate) fn replace(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.text(text),
-            Value::Array(items) => items.iter_mut().for_each(|item| self.replace(item)),
+            Value::Array(items) => {
+                for item in items {
+                    self.replace(item);
+                }
+            }
             Value::Object(fields) => self.replace_object(fields, false),
             _ => {}
         }
@@ -103,15 +111,29 @@ impl Placeholders {
                     managers.sort_by_key(|entry| {
                         ["manager", "operation", "subresource"].map(|key| entry[key].to_string())
                     });
-                    managers.iter_mut().for_each(|entry| self.replace(entry));
+                    for entry in managers {
+                        self.replace(entry);
+                    }
+                }
+                ("columnDefinitions", Value::Array(columns)) => {
+                    // Prose for people, shown by no client.
+                    for column in columns.iter_mut().filter_map(Value::as_object_mut) {
+                        column.remove("description");
+                    }
                 }
                 ("continue", Value::String(token)) if !token.is_empty() => "<continue>".clone_into(token),
                 ("token", Value::String(token)) if !token.is_empty() => "<token>".clone_into(token),
                 ("clusterIP", address) => self.address(address),
                 ("clusterIPs", Value::Array(addresses)) => {
-                    addresses.iter_mut().for_each(|address| self.address(address))
+                    for address in addresses {
+                        self.address(address);
+                    }
                 }
-                ("cells", Value::Array(cells)) => cells.iter_mut().for_each(|cell| self.cell(cell)),
+                ("cells", Value::Array(cells)) => {
+                    for cell in cells {
+                        self.cell(cell);
+                    }
+                }
                 _ => self.replace(field),
             }
         }
@@ -160,11 +182,8 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A list has the version of the store, which others move too; so has a bookmark.
+/// A list has the version of the store, which others move too.
 fn is_list(fields: &Map<String, Value>) -> bool {
     let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-    kind.ends_with("List")
-        || kind == "Table"
-        || fields.contains_key("items")
-        || fields.contains_key("isBookmark")
+    kind.ends_with("List") || kind == "Table" || fields.contains_key("items")
 }

@@ -16,6 +16,7 @@ mod storage;
 mod template;
 mod volume;
 pub(super) mod workload;
+mod written;
 
 use serde_json::Value;
 
@@ -53,4 +54,5 @@ pub(crate) fn default(group: &str, version: &str, kind: &str, object: &mut Value
         _ => {}
     }
     status::status(group, version, kind, object);
+    written::written(group, kind, object);
 }

@@ -7,12 +7,12 @@ use crate::admit::read::{
 };
 
 pub(super) fn service(object: &mut Value) {
-    if let Some(status) = inner_mut(object, "status") {
-        if let Some(balancer) = status.get_mut("loadBalancer") {
-            for ingress in items_mut(balancer, "ingress") {
-                if !text(ingress, "ip").is_empty() {
-                    fill(ingress, "ipMode", "VIP");
-                }
+    if let Some(status) = inner_mut(object, "status")
+        && let Some(balancer) = status.get_mut("loadBalancer")
+    {
+        for ingress in items_mut(balancer, "ingress") {
+            if !text(ingress, "ip").is_empty() {
+                fill(ingress, "ipMode", "VIP");
             }
         }
     }

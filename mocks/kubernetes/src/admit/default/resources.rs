@@ -12,12 +12,12 @@ pub(in crate::admit) fn list(object: &Value, field: &str) -> BTreeMap<String, St
     entries(object, field).map(|(name, value)| (name.to_owned(), quantities::text(value))).collect()
 }
 
-/// Rounds what is finer than a thousandth up.
+/// Writes amounts as the server does, and rounds what is finer than a thousandth up.
 pub(super) fn round(object: &mut Value, field: &str) {
     let Some(list) = object.get_mut(field).and_then(Value::as_object_mut) else { return };
     for quantity in list.values_mut() {
-        if let Some(rounded) = quantities::round_up_to_milli(quantity) {
-            *quantity = Value::from(rounded);
+        if let Some(canonical) = quantities::canonical(quantity) {
+            *quantity = Value::from(canonical);
         }
     }
 }

@@ -31,12 +31,11 @@ pub(super) fn resolve(request: &Request<'_>, pod: &mut Value, shelf: &dyn Shelf)
     let given = if class.is_empty() {
         default_class(shelf).map_or_else(nothing, |class| Given::of(&class))
     } else {
-        match shelf.get("PriorityClass", "", class) {
-            Some(found) => Given::of(&found),
-            None => {
-                let why = format!("no PriorityClass with name {class} was found");
-                return Err(request.forbidden(pod, &why));
-            }
+        if let Some(found) = shelf.get("PriorityClass", "", class) {
+            Given::of(&found)
+        } else {
+            let why = format!("no PriorityClass with name {class} was found");
+            return Err(request.forbidden(pod, &why));
         }
     };
     if let Some(asked) = integer(spec, "priority")

@@ -6,7 +6,9 @@ use super::pod;
 use crate::admit::default::rest::NAMESPACE_NAME;
 use crate::admit::default::{status, workload};
 use crate::admit::nature;
-use crate::admit::read::{deep, inner_mut, items_mut, keep, map_mut, present, put, remove, text, truth};
+use crate::admit::read::{
+    deep, inner_mut, is_zero, items_mut, keep, map_mut, present, put, remove, text, truth,
+};
 
 /// Resets what a client cannot set. `now` is the time as objects hold it.
 pub(crate) fn for_create(group: &str, version: &str, kind: &str, object: &mut Value, now: &str) {
@@ -101,18 +103,23 @@ const JOB_NAME_OLD: &str = "job-name";
 
 fn job(object: &mut Value) {
     let of = |field: &str| deep(object, &["metadata", field]).cloned().unwrap_or_default();
-    let (name, uid) = (of("name"), of("uid"));
+    let (name, uid, own) = (of("name"), of("uid"), of("labels"));
     let Some(spec) = inner_mut(object, "spec") else { return };
     if truth(spec, "manualSelector") {
         return;
     }
     let template = inner_mut(spec, "template").and_then(|template| inner_mut(template, "metadata"));
-    if let Some(labels) = template.and_then(|metadata| map_mut(metadata, "labels")) {
-        for (key, value) in [(JOB_NAME, &name), (JOB_NAME_OLD, &name), (JOB_UID, &uid), (JOB_UID_OLD, &uid)] {
-            labels.entry(key).or_insert_with(|| value.clone());
-        }
+    let Some(labels) = template.and_then(|metadata| map_mut(metadata, "labels")) else { return };
+    // A job without labels has its template's, and those that follow too.
+    let is_shared = is_zero(Some(&own)) || own.as_object() == Some(&*labels);
+    for (key, value) in [(JOB_NAME, &name), (JOB_NAME_OLD, &name), (JOB_UID, &uid), (JOB_UID_OLD, &uid)] {
+        labels.entry(key).or_insert_with(|| value.clone());
     }
+    let all = Value::Object(labels.clone());
     if let Some(labels) = inner_mut(spec, "selector").and_then(|selector| map_mut(selector, "matchLabels")) {
         labels.entry(JOB_UID).or_insert(uid);
+    }
+    if is_shared && let Some(metadata) = inner_mut(object, "metadata") {
+        put(metadata, "labels", all);
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn node_selector(selector: &Value, path: &Path<'_>, wrong: &mut Vec<W
     let path = path.field("nodeSelectorTerms");
     let terms = items(selector, "nodeSelectorTerms");
     if terms.is_empty() {
-        wrong.push(Wrong::required(&path, "must have at least one node selector term"));
+        wrong.push(Wrong::required(path, "must have at least one node selector term"));
     }
     for (index, term) in terms.iter().enumerate() {
         node_term(term, true, &path.index(index), wrong);
@@ -75,19 +75,19 @@ fn node_expression(expression: &Value, checks_values: bool, path: &Path<'_>, wro
     match text(expression, "operator") {
         "In" | "NotIn" => {
             if values.is_empty() {
-                wrong.push(Wrong::required(&at, "must be specified when `operator` is 'In' or 'NotIn'"));
+                wrong.push(Wrong::required(at, "must be specified when `operator` is 'In' or 'NotIn'"));
             }
         }
         "Exists" | "DoesNotExist" => {
             if !values.is_empty() {
                 let why = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
-                wrong.push(Wrong::forbidden(&at, why));
+                wrong.push(Wrong::forbidden(at, why));
             }
         }
         "Gt" | "Lt" => {
             if values.len() != 1 {
                 let why = "must be specified single value when `operator` is 'Lt' or 'Gt'";
-                wrong.push(Wrong::required(&at, why));
+                wrong.push(Wrong::required(at, why));
             }
         }
         other => {

@@ -70,11 +70,9 @@ pub(super) fn secret(object: &Value, wrong: &mut Vec<Wrong>) {
         }
         "kubernetes.io/dockercfg" => document(data, ".dockercfg", wrong),
         "kubernetes.io/dockerconfigjson" => document(data, ".dockerconfigjson", wrong),
-        "kubernetes.io/basic-auth" => {
-            if data.get("username").is_none() && data.get("password").is_none() {
-                needs("username");
-                needs("password");
-            }
+        "kubernetes.io/basic-auth" if data.get("username").is_none() && data.get("password").is_none() => {
+            needs("username");
+            needs("password");
         }
         "kubernetes.io/ssh-auth" => needs("ssh-privatekey"),
         "kubernetes.io/tls" => {

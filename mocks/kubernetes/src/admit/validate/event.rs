@@ -51,7 +51,7 @@ fn reported(event: &Value, wrong: &mut Vec<Wrong>) {
     let controller = text(event, name);
     let path = Path::Top(name);
     if controller.is_empty() {
-        wrong.push(Wrong::required(&path, ""));
+        wrong.push(Wrong::required(path, ""));
     }
     field::key(&path, controller, wrong);
     for (name, value) in [

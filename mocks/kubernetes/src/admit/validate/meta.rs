@@ -33,6 +33,7 @@ pub(super) fn create(rule: NameRule, is_cluster_scoped: bool, object: &Value, wr
     field::not_negative(metadata, &META, "generation", wrong);
     common(metadata, wrong);
     finalizers(metadata, wrong);
+    standard_finalizers(metadata, wrong);
 }
 
 fn namespace(metadata: &Value, is_cluster_scoped: bool, wrong: &mut Vec<Wrong>) {
@@ -94,7 +95,7 @@ fn owners(metadata: &Value, wrong: &mut Vec<Wrong>) {
         }
         if (version, text(owner, "kind")) == ("v1", "Event") {
             let why = "/v1, Kind=Event is disallowed from being an owner";
-            wrong.push(Wrong::invalid_shown(&path, &owner_shown(owner), why));
+            wrong.push(Wrong::invalid_shown(path, &owner_shown(owner), why));
         }
         if !truth(owner, "controller") {
             continue;
@@ -109,7 +110,7 @@ fn owners(metadata: &Value, wrong: &mut Vec<Wrong>) {
             "Only one reference can have Controller set to true. Found \"true\" in references for {controller} and \
              {this}"
         );
-        wrong.push(Wrong::invalid_shown(&path, &format!("[{}]", all.join(",")), &why));
+        wrong.push(Wrong::invalid_shown(path, &format!("[{}]", all.join(",")), &why));
     }
 }
 
@@ -130,6 +131,21 @@ fn finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
     if has("orphan") && has("foregroundDeletion") {
         let why = "finalizer orphan and foregroundDeletion cannot be both set";
         wrong.push(Wrong::invalid(path, &Value::from(list), why));
+    }
+}
+
+/// A finalizer without a domain is one of the server's own.
+fn standard_finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
+    for (index, finalizer) in items(metadata, "finalizers").iter().filter_map(Value::as_str).enumerate() {
+        let is_own = matches!(
+            finalizer,
+            "kubernetes" | "orphan" | "foregroundDeletion" | "customresourcecleanup.apiextensions.k8s.io"
+        );
+        if !finalizer.contains('/') && !is_own {
+            let path = META.field("finalizers");
+            let why = "name is neither a standard finalizer name nor is it fully qualified";
+            wrong.push(Wrong::invalid(path.index(index), &json!(finalizer), why));
+        }
     }
 }
 
@@ -156,6 +172,7 @@ pub(super) fn update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
         field::immutable(&META.field(name), &[name], new, old, wrong);
     }
     common(new, wrong);
+    standard_finalizers(new, wrong);
 }
 
 fn no_new_finalizers(new: &Value, old: &Value, wrong: &mut Vec<Wrong>) {

@@ -103,7 +103,7 @@ fn dns(spec: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
     let servers = items(config, "nameservers");
     if text(spec, "dnsPolicy") == "None" {
         if config.is_null() {
-            wrong.push(Wrong::required(&path, "must provide `dnsConfig` when `dnsPolicy` is None"));
+            wrong.push(Wrong::required(path, "must provide `dnsConfig` when `dnsPolicy` is None"));
             return;
         }
         if servers.is_empty() {

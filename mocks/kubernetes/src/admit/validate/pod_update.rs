@@ -207,12 +207,12 @@ pub(super) fn subresource(name: &str, pod: &Value, old: &Value, wrong: &mut Vec<
                 None => {
                     let why =
                         format!("existing ephemeral containers {:?} may not be removed\n", text(was, "name"));
-                    wrong.push(Wrong::forbidden(&path, &why));
+                    wrong.push(Wrong::forbidden(path, &why));
                 }
                 Some((_, is)) if !same(is, was) => {
                     let why =
                         format!("existing ephemeral containers {:?} may not be changed\n", text(was, "name"));
-                    wrong.push(Wrong::forbidden(&path, &why));
+                    wrong.push(Wrong::forbidden(path, &why));
                 }
                 Some(_) => {}
             }

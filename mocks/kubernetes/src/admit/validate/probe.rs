@@ -88,10 +88,7 @@ fn sleep(action: &Value, grace: Option<i64>, path: &Path<'_>, wrong: &mut Vec<Wr
     let seconds = integer(action, "seconds").unwrap_or_default();
     let Some(grace) = grace else { return };
     if !(0..=grace).contains(&seconds) {
-        let why = format!(
-            "must be non-negative and less than terminationGracePeriodSeconds ({grace}). Enable \
-             AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep."
-        );
+        let why = format!("must be non-negative and less than terminationGracePeriodSeconds ({grace})");
         wrong.push(Wrong::invalid(path, &json!(seconds), &why));
     }
 }

@@ -88,13 +88,13 @@ fn addresses(spec: &Value, wrong: &mut Vec<Wrong>) {
     let (single, list) = (text(spec, "clusterIP"), items(spec, "clusterIPs"));
     let path = SPEC.field("clusterIPs");
     match list.first().and_then(Value::as_str) {
-        None if !single.is_empty() => wrong.push(Wrong::required(&path, "")),
+        None if !single.is_empty() => wrong.push(Wrong::required(path, "")),
         Some(first) if single.is_empty() && !first.is_empty() => {
             let why = "must be empty when `clusterIP` is not specified";
-            wrong.push(Wrong::invalid(&path, &json!(list), why));
+            wrong.push(Wrong::invalid(path, &json!(list), why));
         }
         Some(first) if first != single => {
-            wrong.push(Wrong::invalid(&path, &json!(list), "first value must match `clusterIP`"));
+            wrong.push(Wrong::invalid(path, &json!(list), "first value must match `clusterIP`"));
         }
         _ => {}
     }

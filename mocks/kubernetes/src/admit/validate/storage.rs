@@ -18,13 +18,13 @@ fn access_modes(spec: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
     let path = path.field("accessModes");
     let modes = items(spec, "accessModes");
     if modes.is_empty() {
-        wrong.push(Wrong::required(&path, "at least 1 access mode is required"));
+        wrong.push(Wrong::required(path, "at least 1 access mode is required"));
     }
     for mode in modes.iter().filter_map(Value::as_str).filter(|mode| !MODES.contains(mode)) {
-        wrong.push(Wrong::not_supported(&path, &json!(mode), &MODES));
+        wrong.push(Wrong::not_supported(path, &json!(mode), &MODES));
     }
     if modes.len() > 1 && modes.iter().any(|mode| mode == "ReadWriteOncePod") {
-        wrong.push(Wrong::forbidden(&path, "may not use ReadWriteOncePod with other access modes"));
+        wrong.push(Wrong::forbidden(path, "may not use ReadWriteOncePod with other access modes"));
     }
 }
 
@@ -128,12 +128,12 @@ pub(super) fn volume(object: &Value, wrong: &mut Vec<Wrong>) {
     let path = SPEC.field("capacity");
     let mut capacity = entries(spec, "capacity").peekable();
     if capacity.peek().is_none() {
-        wrong.push(Wrong::required(&path, ""));
+        wrong.push(Wrong::required(path, ""));
     }
     let capacity: Vec<_> = capacity.collect();
     if capacity.len() != 1 || capacity.iter().any(|(name, _)| *name != "storage") {
         let shown = field::part(spec, "capacity");
-        wrong.push(Wrong::not_supported(&path, shown, &["storage"]));
+        wrong.push(Wrong::not_supported(path, shown, &["storage"]));
     }
     for (name, amount) in capacity {
         positive(amount, &path.key(name), wrong);

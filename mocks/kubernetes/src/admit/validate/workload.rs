@@ -48,12 +48,23 @@ fn deployment_strategy(strategy: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>
                 field::at_most_all(&path.field("maxUnavailable"), value, wrong);
             }
         }
-        other => {
-            let supported = ["Recreate", "RollingUpdate"];
-            let path = path.field("type");
-            wrong.push(Wrong::not_supported(path, &json!(other), &supported));
+        _ => {
+            let shown = strategy_shown(strategy);
+            wrong.push(Wrong::not_supported_shown(path, &shown, &["Recreate", "RollingUpdate"]));
         }
     }
+}
+
+/// A strategy as upstream's struct prints.
+fn strategy_shown(strategy: &Value) -> String {
+    let rolling = present(strategy, "rollingUpdate").map_or_else(
+        || "null".to_owned(),
+        |rolling| {
+            let of = |name: &str| field::part(rolling, name);
+            format!("{{\"MaxUnavailable\":{},\"MaxSurge\":{}}}", of("maxUnavailable"), of("maxSurge"))
+        },
+    );
+    format!("{{\"Type\":{},\"RollingUpdate\":{rolling}}}", json!(text(strategy, "type")))
 }
 
 fn counts(object: &Value, fields: &[&str], path: &Path<'_>, wrong: &mut Vec<Wrong>) {
@@ -118,9 +129,10 @@ fn template(spec: &Value, kind: &str, wrong: &mut Vec<Wrong>) {
 }
 
 fn matching(spec: &Value, template: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
-    let Some(given) = present(spec, "selector").filter(|given| !selector::is_empty(given)) else { return };
     let labels = field::part(field::part(template, "metadata"), "labels");
-    if !selector::matches(given, labels) {
+    // Where there is no selector at all, nothing matches; an empty one matches everything.
+    let is_match = present(spec, "selector").is_some_and(|given| selector::matches(given, labels));
+    if !is_match {
         let path = path.field("metadata");
         wrong.push(Wrong::invalid(
             path.field("labels"),
@@ -175,11 +187,11 @@ pub(super) fn daemon_set(object: &Value, wrong: &mut Vec<Wrong>) {
     let template = field::part(spec, "template");
     let given = field::part(spec, "selector");
     let labels = field::part(field::part(template, "metadata"), "labels");
-    if !given.is_null() && !selector::matches(given, labels) {
+    if is_readable(given) && (given.is_null() || !selector::matches(given, labels)) {
         let at = path.field("metadata");
         wrong.push(Wrong::invalid(at.field("labels"), labels, "`selector` does not match template `labels`"));
     }
-    if selector::is_empty(given) {
+    if !given.is_null() && selector::is_empty(given) {
         let why = "empty selector is invalid for daemonset";
         wrong.push(Wrong::invalid_shown(SPEC.field("selector"), &selector::shown(given), why));
     }
@@ -212,9 +224,9 @@ fn daemon_strategy(strategy: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
                 wrong.push(Wrong::required(path.field("maxUnavailable"), why));
             }
         }
-        other => {
-            let supported = ["RollingUpdate", "OnDelete"];
-            wrong.push(Wrong::not_supported(path.field("type"), &json!(other), &supported));
+        _ => {
+            let shown = strategy_shown(strategy);
+            wrong.push(Wrong::not_supported_shown(path, &shown, &["RollingUpdate", "OnDelete"]));
         }
     }
 }
@@ -238,8 +250,13 @@ pub(super) fn stateful_set(object: &Value, wrong: &mut Vec<Wrong>) {
     selector_given(spec, "statefulset", wrong);
     let path = SPEC.field("template");
     let template = with_claims(spec);
-    matching(spec, &template, &path, wrong);
-    pod::template(&template, &path, wrong);
+    if present(spec, "selector").is_none_or(is_readable) {
+        matching(spec, &template, &path, wrong);
+        pod::template(&template, &path, wrong);
+    } else {
+        let shown = selector::shown(field::part(spec, "selector"));
+        wrong.push(Wrong::invalid_shown(SPEC.field("selector"), &shown, ""));
+    }
     for_ever(&template, "StatefulSet", &path, wrong);
 }
 
@@ -269,7 +286,10 @@ fn stateful_strategy(strategy: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) 
     match text(strategy, "type") {
         "OnDelete" if !rolling.is_null() => {
             let why = "only allowed for updateStrategy 'RollingUpdate'";
-            wrong.push(Wrong::invalid(path_of, rolling, why));
+            let of = |name: &str| field::part(rolling, name);
+            let shown =
+                format!("{{\"Partition\":{},\"MaxUnavailable\":{}}}", of("partition"), of("maxUnavailable"));
+            wrong.push(Wrong::invalid_shown(path_of, &shown, why));
         }
         "OnDelete" => {}
         "RollingUpdate" => {
@@ -278,7 +298,7 @@ fn stateful_strategy(strategy: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) 
                 let path = path_of.field("maxUnavailable");
                 field::count_or_percent(&path, value, wrong);
                 if field::number_of(Some(value)) == 0 {
-                    wrong.push(Wrong::invalid(&path, value, "cannot be 0"));
+                    wrong.push(Wrong::invalid(path, value, "cannot be 0"));
                 }
                 field::at_most_all(&path, value, wrong);
             }

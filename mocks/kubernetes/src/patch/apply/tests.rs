@@ -126,6 +126,8 @@ fn applied(live: Option<&Value>, config: &Value, manager: &str, time: &str) -> V
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
     #[test]
     fn applying_twice_is_applying_once(live in pods(), config in pods()) {
         let once = applied(Some(&live), &config, "one", "t1");

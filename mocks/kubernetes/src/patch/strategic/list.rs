@@ -27,23 +27,22 @@ pub(super) fn merge_field(
     if current.is_empty() && wanted.is_empty() {
         return Ok(current);
     }
-    let (current, wanted, merged) = if element_type(&current, &wanted)? != OBJECT {
-        if deleting {
-            return Ok(current.into_iter().filter(|item| !wanted.contains(item)).collect());
-        }
+    let (current, wanted, merged) = if element_type(&current, &wanted)? == OBJECT {
+        let Some(key) = strategy.key else {
+            return Err(Status::plain("cannot merge lists without merge key for struct"));
+        };
+        let (current, wanted) = obey_directives(current, wanted, key)?;
+        let merged = merge_items(current.clone(), &wanted, key, place.item())?;
+        (current, wanted, merged)
+    } else if deleting {
+        return Ok(current.into_iter().filter(|item| !wanted.contains(item)).collect());
+    } else {
         let mut merged: List = Vec::new();
         for item in current.iter().chain(&wanted) {
             if !merged.contains(item) {
                 merged.push(item.clone());
             }
         }
-        (current, wanted, merged)
-    } else {
-        let Some(key) = strategy.key else {
-            return Err(Status::plain("cannot merge lists without merge key for struct"));
-        };
-        let (current, wanted) = obey_directives(current, wanted, key)?;
-        let merged = merge_items(current.clone(), &wanted, key, place.item())?;
         (current, wanted, merged)
     };
     let (named, kept) = part(merged, &wanted, strategy.key)?;
