@@ -3,6 +3,8 @@
 pub(crate) mod events;
 mod frame;
 mod queue;
+#[cfg(test)]
+mod stage;
 
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use queue::Queue;
