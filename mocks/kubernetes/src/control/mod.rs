@@ -1,8 +1,15 @@
 //! The controller manager: one file a controller, all fed by the store's log of changes.
 
+mod brief;
 pub(crate) mod events;
+mod family;
 mod frame;
+mod moment;
+mod pod_maker;
 mod queue;
+mod ranking;
+mod replica_set;
+mod replicate;
 #[cfg(test)]
 mod stage;
 
