@@ -1,11 +1,14 @@
 //! The controller manager: one file a controller, all fed by the store's log of changes.
 
 mod brief;
+mod deployment;
 pub(crate) mod events;
 mod family;
 mod frame;
+mod hash;
 mod moment;
 mod pod_maker;
+mod portion;
 mod queue;
 mod ranking;
 mod replica_set;
