@@ -1,8 +1,20 @@
 //! The controller manager: one file a controller, all fed by the store's log of changes.
 
+mod brief;
+mod deployment;
 pub(crate) mod events;
+mod family;
 mod frame;
+mod hash;
+mod moment;
+mod pod_maker;
+mod portion;
 mod queue;
+mod ranking;
+mod replica_set;
+mod replicate;
+#[cfg(test)]
+mod stage;
 
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use queue::Queue;
