@@ -2,7 +2,10 @@
 
 pub(crate) mod events;
 mod frame;
+mod garbage;
 mod queue;
+#[cfg(test)]
+pub(crate) mod rig;
 
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use queue::Queue;
