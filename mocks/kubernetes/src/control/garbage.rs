@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::amend::unless_gone;
 use super::frame::{Controller, Next};
 use super::queue::Queue;
 use crate::api::{Api, Delete, FOREGROUND, ORPHAN, Propagation, Target, Write};
@@ -118,7 +119,7 @@ impl Collector {
         };
         let mut delete = Delete { propagation: Some(propagation), ..Delete::default() }.only(&object.uid);
         delete.preconditions.resource_version = Some(object.revision.to_string());
-        found(api.delete(target, &delete, &Write::by(MANAGER)))
+        unless_gone(api.delete(target, &delete, &Write::by(MANAGER)))
     }
 }
 
@@ -259,21 +260,13 @@ fn drop_finalizer(api: &Api, target: &Target<'_>, finalizer: &str) -> Result<(),
 
 /// Changes a list in the metadata of an object that may be gone.
 fn list(api: &Api, target: &Target<'_>, name: &str, change: impl Fn(&mut Vec<Value>)) -> Result<(), Status> {
-    found(api.change(target, &Write::by(MANAGER), |before| {
+    unless_gone(api.change(target, &Write::by(MANAGER), |before| {
         let mut after = before.clone();
         if let Some(list) = after["metadata"][name].as_array_mut() {
             change(list);
         }
         Ok(after)
     }))
-}
-
-/// What is gone need not be written.
-fn found<T>(result: Result<T, Status>) -> Result<(), Status> {
-    match result {
-        Err(status) if status.code != 404 => Err(status),
-        _ => Ok(()),
-    }
 }
 
 /// Sets the dependents of an object free, then the object itself.
