@@ -23,7 +23,8 @@ pub(super) fn cluster(objects: &[Value]) -> Cluster {
         if kind == "CSIDriver" {
             continue;
         }
-        let seen = Seen::read(&resource(kind), object).unwrap_or_else(|| panic!("no {kind}: {object}"));
+        let seen = Seen::parse(&resource(kind), object.to_string().as_bytes())
+            .unwrap_or_else(|| panic!("no {kind}: {object}"));
         cluster.see(&seen);
     }
     cluster
@@ -32,7 +33,7 @@ pub(super) fn cluster(objects: &[Value]) -> Cluster {
 /// What is decided for `pod`, as a value.
 pub(super) fn outcome(objects: &[Value], pod: &Value, seed: u64) -> Value {
     let mut cluster = cluster(objects);
-    let seen = Seen::read("pods", pod).unwrap();
+    let seen = Seen::parse("pods", pod.to_string().as_bytes()).unwrap();
     let Change::Pending { id, .. } = cluster.see(&seen) else { panic!("the pod is placed already") };
     let mut decider = Decider::new(seed, Packing::LeastAllocated, 100);
     match decider.decide(&mut cluster, id).unwrap() {

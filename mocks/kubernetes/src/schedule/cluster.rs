@@ -335,6 +335,12 @@ impl Cluster {
 
     // Everything else.
 
+    /// Whether all claims of a pod of this shape have their volumes.
+    pub(super) fn claims_are_bound(&self, shape: &Shape) -> bool {
+        let bound = |key: Box<str>| self.storage.claims.get(&key).is_some_and(|claim| claim.bound);
+        shape.claims.iter().all(|claim| bound(claim_key(shape, &claim.name)))
+    }
+
     pub(super) fn set_namespace(&mut self, namespace: &core::Namespace) {
         let name = namespace.metadata.name.as_deref().unwrap_or_default();
         self.namespaces.insert(name.into(), read::labels(namespace.metadata.labels.as_ref()));

@@ -7,6 +7,7 @@
 mod cluster;
 mod decide;
 mod filter;
+mod hands;
 mod hint;
 mod node;
 mod observe;
@@ -17,10 +18,15 @@ mod random;
 mod read;
 mod reason;
 mod request;
+mod run;
+mod scheduler;
 mod score;
 mod shape;
 mod trial;
 mod volume;
+
+pub(crate) use run::run;
+pub(crate) use score::Packing;
 
 #[cfg(test)]
 mod cases;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
 use k8s_openapi::api::storage::v1 as storage;
-use serde_json::Value;
 
 use super::cluster::Cluster;
 use super::node::Facts as NodeFacts;
@@ -41,21 +40,21 @@ pub(crate) const RESOURCES: [(&str, &str); 9] = [
 ];
 
 impl Seen {
-    /// Reads an object of one of the [`RESOURCES`].
-    pub(crate) fn read(resource: &str, object: &Value) -> Option<Self> {
-        fn typed<T: serde::de::DeserializeOwned>(object: &Value) -> Option<Box<T>> {
-            T::deserialize(object).ok().map(Box::new)
+    /// Reads an object of one of the [`RESOURCES`] from its JSON.
+    pub(crate) fn parse(resource: &str, json: &[u8]) -> Option<Self> {
+        fn typed<T: serde::de::DeserializeOwned>(json: &[u8]) -> Option<Box<T>> {
+            serde_json::from_slice(json).ok().map(Box::new)
         }
         match resource {
-            "nodes" => typed(object).map(Self::Node),
-            "pods" => typed(object).map(Self::Pod),
-            "namespaces" => typed(object).map(Self::Namespace),
-            "persistentvolumes" => typed(object).map(Self::Volume),
-            "persistentvolumeclaims" => typed(object).map(Self::Claim),
-            "storageclasses" => typed(object).map(Self::Class),
-            "csinodes" => typed(object).map(Self::AttachLimits),
-            "volumeattachments" => typed(object).map(Self::Attachment),
-            "poddisruptionbudgets" => typed(object).map(Self::Budget),
+            "nodes" => typed(json).map(Self::Node),
+            "pods" => typed(json).map(Self::Pod),
+            "namespaces" => typed(json).map(Self::Namespace),
+            "persistentvolumes" => typed(json).map(Self::Volume),
+            "persistentvolumeclaims" => typed(json).map(Self::Claim),
+            "storageclasses" => typed(json).map(Self::Class),
+            "csinodes" => typed(json).map(Self::AttachLimits),
+            "volumeattachments" => typed(json).map(Self::Attachment),
+            "poddisruptionbudgets" => typed(json).map(Self::Budget),
             _ => None,
         }
     }

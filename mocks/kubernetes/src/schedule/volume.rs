@@ -8,6 +8,7 @@ use k8s_openapi::api::storage::v1::{CSINode, StorageClass, VolumeAttachment};
 use crate::quantity::Quantity;
 use crate::selector::{Labels as _, Selector};
 
+use super::filter::ClaimStep;
 use super::read::{labels, node_term};
 use super::shape::{Labels, NodeTerm};
 
@@ -189,6 +190,23 @@ impl Storage {
         let name: Box<str> = attachment.metadata.name.as_deref().unwrap_or_default().into();
         let volume = attachment.spec.source.persistent_volume_name.as_deref().unwrap_or_default();
         self.attachments.insert(name, (attachment.spec.node_name.as_str().into(), volume.into()));
+    }
+
+    /// Counts with a step before it is seen to be done.
+    pub(super) fn promise(&mut self, step: &ClaimStep, node: &str) {
+        match step {
+            ClaimStep::Provision { claim } => {
+                if let Some(claim) = self.claims.get_mut(claim) {
+                    claim.selected_node = Some(node.into());
+                }
+            }
+            ClaimStep::Bind { claim, volume } => {
+                let uid = self.claims.get(claim).map(|claim| claim.uid.clone()).unwrap_or_default();
+                if let Some(volume) = self.volumes.get_mut(volume) {
+                    volume.claim = Some((claim.clone(), uid));
+                }
+            }
+        }
     }
 
     /// What a claim's volume is attached by: the driver, and a name that is the same for the same volume. A claim
