@@ -101,7 +101,7 @@ pub(super) fn for_create(
             admit::allocate(value, None, api);
         }
         if is_definition(resource) {
-            define(api, value, None)?;
+            define(api, "", value, None)?;
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
@@ -137,7 +137,7 @@ pub(super) fn for_update(
             admit::allocate(after, Some(before), api);
         }
         if is_definition(resource) {
-            define(api, after, Some(before))?;
+            define(api, subresource, after, Some(before))?;
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
@@ -299,7 +299,7 @@ pub(super) fn is_definition(resource: &Resource) -> bool {
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A definition is established in the write that makes it, so that it is served when the writer hears of it.
-fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
+fn define(api: &Api, subresource: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
     custom::complete(value);
     if let Err(wrong) = Definition::read(value) {
         let name = value["metadata"]["name"].as_str().unwrap_or_default();
@@ -314,7 +314,9 @@ fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), St
                 let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
                 value["metadata"]["generation"] = json!(generation + 1);
             }
-            value["status"] = before["status"].clone();
+            if subresource != "status" {
+                value["status"] = before["status"].clone();
+            }
         }
     }
     let conflict = taken(api, value);
