@@ -249,7 +249,10 @@ impl Shelf for Api {
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
     value["metadata"]["generation"] = json!(1);
-    refuse(resource, value, version.validate(value, None))
+    refuse(resource, value, version.validate(value, None))?;
+    // What was taken away may have a default of its own, which readers must find.
+    version.default(value);
+    Ok(())
 }
 
 fn custom_update(
@@ -270,7 +273,9 @@ fn custom_update(
     }
     let wrong =
         if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
-    refuse(target.resource, after, wrong)
+    refuse(target.resource, after, wrong)?;
+    version.default(after);
+    Ok(())
 }
 
 /// Whether anything differs that is neither metadata nor, if it is kept apart, status.
