@@ -70,8 +70,7 @@ fn main() -> ExitCode {
         arguments.test_threads = Some(1);
     }
     let scripts = Script::paths().into_iter();
-    let mut trials: Vec<Trial> =
-        scripts.map(|path| trial(path, peer.clone())).collect();
+    let mut trials: Vec<Trial> = scripts.map(|path| trial(path, peer.clone())).collect();
     let rule = |name: &str, run: fn()| {
         Trial::test(name, move || {
             run();
