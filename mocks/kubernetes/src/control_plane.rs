@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::api::Api;
 use crate::birth;
 use crate::listen::{Certificates, ListenError, Listener, Settings, Tokens, User, kubeconfig};
+use crate::schedule;
 use crate::serve::Service;
 
 /// A running control plane. Dropped, it is gone at once; stopped, requests in flight finish.
@@ -179,8 +180,10 @@ impl Builder {
             seed: self.seed,
         };
         let listener = Listener::start(settings, Arc::new(service)).await?;
-        let tasks = JoinSet::new();
-        let _ = (self.scheduler, self.controllers, api);
+        let mut tasks = JoinSet::new();
+        if self.scheduler {
+            tasks.spawn(schedule::run(api.clone(), self.seed, schedule::Packing::default()));
+        }
         Ok(ControlPlane { listener, certificates, clock, tasks })
     }
 }

@@ -88,6 +88,9 @@ impl Api {
                 _ => self.now(),
             };
             let due = asked + Duration::from_secs(seconds);
+            if since.is_none() && prepare::is_definition(resource) {
+                hold(metadata, prepare::CLEANUP);
+            }
             metadata.insert("deletionTimestamp".to_owned(), json!(stamp(due)));
             metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
             if since.is_none()
@@ -169,6 +172,16 @@ fn propagate(resource: &Resource, metadata: &mut serde_json::Map<String, Value>,
         metadata.remove("finalizers");
     } else {
         metadata.insert("finalizers".to_owned(), Value::Array(finalizers));
+    }
+}
+
+/// Adds a finalizer.
+fn hold(metadata: &mut serde_json::Map<String, Value>, finalizer: &str) {
+    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(finalizers) = finalizers.as_array_mut()
+        && !finalizers.iter().any(|found| found == finalizer)
+    {
+        finalizers.push(json!(finalizer));
     }
 }
 

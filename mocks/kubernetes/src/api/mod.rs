@@ -33,6 +33,7 @@ pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
 pub(crate) use options::{Delete, Fields, Preconditions, Propagation, Write};
 pub(crate) use patch::Patch;
+pub(crate) use prepare::CLEANUP;
 pub(crate) use read::{change_is_shared, view, view_json};
 pub(crate) use scale::patched;
 pub(crate) use typed::{Kind, read};

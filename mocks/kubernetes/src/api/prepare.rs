@@ -101,7 +101,7 @@ pub(super) fn for_create(
             admit::allocate(value, None, api);
         }
         if is_definition(resource) {
-            define(api, value, None)?;
+            define(api, "", value, None)?;
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
@@ -137,7 +137,7 @@ pub(super) fn for_update(
             admit::allocate(after, Some(before), api);
         }
         if is_definition(resource) {
-            define(api, after, Some(before))?;
+            define(api, subresource, after, Some(before))?;
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
@@ -291,7 +291,7 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
     Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
 }
 
-fn is_definition(resource: &Resource) -> bool {
+pub(super) fn is_definition(resource: &Resource) -> bool {
     resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io"
 }
 
@@ -299,7 +299,7 @@ fn is_definition(resource: &Resource) -> bool {
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A definition is established in the write that makes it, so that it is served when the writer hears of it.
-fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
+fn define(api: &Api, subresource: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
     custom::complete(value);
     if let Err(wrong) = Definition::read(value) {
         let name = value["metadata"]["name"].as_str().unwrap_or_default();
@@ -308,14 +308,15 @@ fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), St
     match before {
         None => {
             value["metadata"]["generation"] = json!(1);
-            value["metadata"]["finalizers"] = json!([CLEANUP]);
         }
         Some(before) => {
             if before["spec"] != value["spec"] {
                 let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
                 value["metadata"]["generation"] = json!(generation + 1);
             }
-            value["status"] = before["status"].clone();
+            if subresource != "status" {
+                value["status"] = before["status"].clone();
+            }
         }
     }
     let conflict = taken(api, value);

@@ -33,7 +33,7 @@ pub(super) fn create(rule: NameRule, is_cluster_scoped: bool, object: &Value, wr
     field::not_negative(metadata, &META, "generation", wrong);
     common(metadata, wrong);
     finalizers(metadata, wrong);
-    standard_finalizers(metadata, wrong);
+    standard_finalizers(object, wrong);
 }
 
 fn namespace(metadata: &Value, is_cluster_scoped: bool, wrong: &mut Vec<Wrong>) {
@@ -134,10 +134,17 @@ fn finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
     }
 }
 
-/// A finalizer without a domain is one of the server's own.
-fn standard_finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
+/// A finalizer without a domain is one of the server's own. Definitions do not go by this rule of the core.
+fn standard_finalizers(object: &Value, wrong: &mut Vec<Wrong>) {
+    if object["kind"] == "CustomResourceDefinition" {
+        return;
+    }
+    let metadata = field::part(object, "metadata");
     for (index, finalizer) in items(metadata, "finalizers").iter().filter_map(Value::as_str).enumerate() {
-        let is_own = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
+        let is_own = matches!(
+            finalizer,
+            "kubernetes" | "orphan" | "foregroundDeletion" | "customresourcecleanup.apiextensions.k8s.io"
+        );
         if !finalizer.contains('/') && !is_own {
             let path = META.field("finalizers");
             let why = "name is neither a standard finalizer name nor is it fully qualified";
@@ -169,7 +176,7 @@ pub(super) fn update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
         field::immutable(&META.field(name), &[name], new, old, wrong);
     }
     common(new, wrong);
-    standard_finalizers(new, wrong);
+    standard_finalizers(object, wrong);
 }
 
 fn no_new_finalizers(new: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
