@@ -6,6 +6,7 @@ pub(crate) mod events;
 mod family;
 mod frame;
 mod hash;
+mod job;
 mod moment;
 mod pod_maker;
 mod portion;
