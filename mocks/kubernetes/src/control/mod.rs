@@ -10,6 +10,7 @@ mod frame;
 mod furniture;
 mod garbage;
 mod hash;
+mod job;
 mod moment;
 mod namespace;
 mod pod_maker;
