@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 
 use super::{Fields, Write};
 use crate::admit;
+use crate::protobuf::unregistered;
 use crate::registry::{Resource, api_version};
 use crate::schema::{Message, conform, schema, strict_error, strict_warnings};
 use crate::status::Status;
-
-/// Where upstream keeps the kinds it knows; its errors say it.
-const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// What a value says it is.
 struct Said {
@@ -125,7 +123,9 @@ impl Said {
             return if self.is(resource) {
                 value["apiVersion"] = json!(self.api_version);
                 value["kind"] = json!(self.kind);
-                Ok(version.prune(value))
+                let mut unknown = version.prune(value);
+                unknown.extend(metadata(value)?);
+                Ok(unknown)
             } else {
                 Err(self.unregistered())
             };
@@ -148,8 +148,21 @@ impl Said {
     }
 
     fn unregistered(&self) -> String {
-        let (version, kind) = (&self.api_version, &self.kind);
-        format!("no kind {kind:?} is registered for version {version:?} in scheme {SCHEME:?}")
+        unregistered(&self.api_version, &self.kind)
+    }
+}
+
+/// Brings the metadata of a custom resource into the form that all metadata has.
+fn metadata(value: &mut Value) -> Result<Vec<String>, String> {
+    let Some(message) = schema().message("k8s.io.apimachinery.pkg.apis.meta.v1", "ObjectMeta") else {
+        return Ok(Vec::new());
+    };
+    match value.get_mut("metadata") {
+        None => Ok(Vec::new()),
+        Some(metadata) => {
+            let unknown = conform(message.id.message(), metadata)?;
+            Ok(unknown.into_iter().map(|field| format!("metadata.{field}")).collect())
+        }
     }
 }
 

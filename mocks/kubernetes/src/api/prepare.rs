@@ -181,7 +181,9 @@ impl Shelf for Api {
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
     value["metadata"]["generation"] = json!(1);
-    refuse(resource, value, version.validate(value, None))
+    let mut wrong = admit::validate_metadata(resource.namespaced, value, None);
+    wrong.extend(version.validate(value, None));
+    refuse(resource, value, wrong)
 }
 
 fn custom_update(
@@ -200,8 +202,12 @@ fn custom_update(
         let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
         after["metadata"]["generation"] = json!(generation + 1);
     }
-    let wrong =
-        if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
+    let mut wrong = admit::validate_metadata(target.resource.namespaced, after, Some(before));
+    wrong.extend(if status {
+        version.validate_status(after, before)
+    } else {
+        version.validate(after, Some(before))
+    });
     refuse(target.resource, after, wrong)
 }
 
@@ -220,7 +226,9 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
         return Ok(());
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
+    // Events are of the core group, whichever they are shown in.
+    let group = if resource.shelf == "events" { "" } else { &resource.group };
+    Err(Status::invalid(group, &resource.kind, name, wrong))
 }
 
 fn is_definition(resource: &Resource) -> bool {
