@@ -32,11 +32,11 @@ pub(super) fn body(
     let version = said.api_version.rsplit('/').next().unwrap_or_default();
     let refused = |why: String| Status::unreadable(version, &said.kind, &resource.kind, &why);
     let unknown = said.decode(resource, &mut value).map_err(refused)?;
-    if said.api_version != resource.api_version() {
+    let expected = resource.api_version();
+    if said.api_version != expected {
         return Err(Status::bad_request(format!(
-            "the API version in the data ({}) does not match the expected API version ({})",
-            said.api_version,
-            resource.api_version()
+            "the API version in the data ({}) does not match the expected API version ({expected})",
+            said.api_version
         )));
     }
     strictly(write, &unknown, warnings).map_err(refused)?;
@@ -120,15 +120,14 @@ impl Said {
     /// The unknown fields; the error is a sentence of Go's.
     fn decode(&self, resource: &Resource, value: &mut Value) -> Result<Vec<String>, String> {
         if let Some((_, version)) = &resource.custom {
-            return if self.is(resource) {
-                value["apiVersion"] = json!(self.api_version);
-                value["kind"] = json!(self.kind);
-                let mut unknown = version.prune(value);
-                unknown.extend(metadata(value)?);
-                Ok(unknown)
-            } else {
-                Err(self.unregistered())
-            };
+            value["apiVersion"] = json!(self.api_version);
+            value["kind"] = json!(self.kind);
+            let mut unknown = metadata(value)?;
+            // Of another kind nobody knows the fields; that it is another is said when it is validated.
+            if self.is(resource) {
+                unknown.extend(version.prune(value));
+            }
+            return Ok(unknown);
         }
         self.decode_built_in(&resource.group, &resource.kind, value)
     }
@@ -180,7 +179,8 @@ fn message_of(resource: &Resource) -> Option<&'static Message> {
 
 fn defaulted(resource: &Resource, mut value: Value) -> Value {
     match &resource.custom {
-        Some((_, version)) => version.default(&mut value),
+        Some((_, version)) if value["kind"] == resource.kind => version.default(&mut value),
+        Some(_) => {}
         None => admit::default(&resource.group, &resource.version, &resource.kind, &mut value),
     }
     value

@@ -180,6 +180,7 @@ impl Shelf for Api {
 
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
+    version.default(value);
     value["metadata"]["generation"] = json!(1);
     let mut wrong = admit::validate_metadata(resource.namespaced, value, None);
     wrong.extend(version.validate(value, None));
@@ -197,6 +198,7 @@ fn custom_update(
         Version::update_only_status(after, before);
     } else if version.status {
         version.update_without_status(after, before);
+        version.default(after);
     }
     if differs(before, after, version.status) {
         let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
@@ -228,7 +230,9 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
     // Events are of the core group, whichever they are shown in.
     let group = if resource.shelf == "events" { "" } else { &resource.group };
-    Err(Status::invalid(group, &resource.kind, name, wrong))
+    // A custom resource is called what it calls itself.
+    let kind = value["kind"].as_str().unwrap_or(&resource.kind);
+    Err(Status::invalid(group, kind, name, wrong))
 }
 
 fn is_definition(resource: &Resource) -> bool {

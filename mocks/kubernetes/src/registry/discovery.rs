@@ -96,6 +96,7 @@ fn storage_hash(resource: &Resource) -> String {
         Some((definition, _)) => definition.storage().map_or("", |version| &version.name),
         None => match (resource.group.as_str(), resource.kind.as_str()) {
             ("autoscaling", _) => "v2",
+            ("apiextensions.k8s.io", _) => "v1beta1",
             _ => &resource.version,
         },
     };

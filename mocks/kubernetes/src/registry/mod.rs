@@ -41,6 +41,13 @@ pub(crate) struct GroupVersion {
     pub(crate) resources: Vec<Arc<Resource>>,
 }
 
+impl Group {
+    /// Whether it is more than what definitions made of it.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.built_in
+    }
+}
+
 impl Registry {
     /// What a server serves before anybody has defined anything.
     pub(crate) fn built_in() -> Self {
