@@ -351,6 +351,7 @@ impl Status {
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
+            .because("", message.to_string())
     }
 
     /// An error that a real server lets through as it is: no reason, only its text.

@@ -180,11 +180,11 @@ impl Shelf for Api {
 
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
-    value["metadata"]["generation"] = json!(1);
-    refuse(resource, value, version.validate(value, None))?;
-    // What was taken away may have a default of its own, which readers must find.
     version.default(value);
-    Ok(())
+    value["metadata"]["generation"] = json!(1);
+    let mut wrong = admit::validate_metadata(resource.namespaced, value, None);
+    wrong.extend(version.validate(value, None));
+    refuse(resource, value, wrong)
 }
 
 fn custom_update(
@@ -198,13 +198,18 @@ fn custom_update(
         Version::update_only_status(after, before);
     } else if version.status {
         version.update_without_status(after, before);
+        version.default(after);
     }
     if differs(before, after, version.status) {
         let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
         after["metadata"]["generation"] = json!(generation + 1);
     }
-    let wrong =
-        if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
+    let mut wrong = admit::validate_metadata(target.resource.namespaced, after, Some(before));
+    wrong.extend(if status {
+        version.validate_status(after, before)
+    } else {
+        version.validate(after, Some(before))
+    });
     refuse(target.resource, after, wrong)?;
     version.default(after);
     Ok(())
@@ -225,7 +230,11 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
         return Ok(());
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
+    // Events are of the core group, whichever they are shown in.
+    let group = if resource.shelf == "events" { "" } else { &resource.group };
+    // A custom resource is called what it calls itself.
+    let kind = value["kind"].as_str().unwrap_or(&resource.kind);
+    Err(Status::invalid(group, kind, name, wrong))
 }
 
 pub(super) fn is_definition(resource: &Resource) -> bool {

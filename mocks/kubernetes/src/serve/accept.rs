@@ -47,8 +47,8 @@ impl Form {
         clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
         let served = clauses.iter().find_map(|clause| clause.serve(protobuf, shapes));
         served.ok_or_else(|| {
-            let supported: &[&str] = if protobuf { &[JSON, YAML, PROTOBUF] } else { &[JSON, YAML] };
-            Status::not_acceptable(supported)
+            // It is said of custom resources, too, which have no protobuf.
+            Status::not_acceptable(&[JSON, YAML, PROTOBUF])
         })
     }
 

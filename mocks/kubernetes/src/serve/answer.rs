@@ -59,7 +59,11 @@ impl Showing<'_> {
 
     /// A list, piece by piece.
     pub(super) async fn list(&self, page: &Page) -> Vec<Bytes> {
-        let metadata = list_metadata(page);
+        let mut metadata = list_metadata(page);
+        if self.form.shape == Shape::Whole && self.resource.custom.is_some() {
+            // Upstream keeps these lists as maps, and writes what is empty.
+            metadata.entry("continue").or_insert_with(|| json!(""));
+        }
         if self.form.shape != Shape::Whole || self.form.pretty || self.form.encoding == Encoding::Yaml {
             let values: Vec<Value> = page.objects.iter().map(|object| view(self.resource, object)).collect();
             return vec![self.bytes(&self.shaped_list(&values, metadata))];

@@ -108,7 +108,11 @@ impl Service {
             form,
             include,
         };
-        call.run(verb).await
+        let mut response = call.run(verb).await?;
+        if let Some((_, version)) = &call.resource.custom {
+            answer::warn(&mut response, version.deprecated.as_slice());
+        }
+        Ok(response)
     }
 }
 

@@ -29,7 +29,7 @@ impl Service {
             (Some(found), true) => found,
             (Some(_), false) => answer::error(Form::JSON, &Status::method_not_allowed()),
             // Below a group that is served somebody knows how to say it; nobody knows anything of the rest.
-            (None, _) if path.starts_with("/api/") || self.is_below_a_group(path) => {
+            (None, _) if path.starts_with("/api/") || self.is_below_a_built_in_group(path) => {
                 answer::error(Form::JSON, &Status::no_such_path())
             }
             (None, _) => nothing(),
@@ -41,9 +41,11 @@ impl Service {
         path.group.is_empty() || user.is_anonymous() || self.has_group(&path.group)
     }
 
-    fn is_below_a_group(&self, path: &str) -> bool {
+    fn is_below_a_built_in_group(&self, path: &str) -> bool {
         let mut parts = path.trim_matches('/').split('/');
-        parts.next() == Some("apis") && parts.next().is_some_and(|group| self.has_group(group))
+        let group = parts.next().filter(|first| *first == "apis").and_then(|_| parts.next());
+        let registry = self.api.registry();
+        group.is_some_and(|name| registry.groups().any(|group| group.name == name && group.is_built_in()))
     }
 
     fn has_group(&self, name: &str) -> bool {

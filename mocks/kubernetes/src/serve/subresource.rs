@@ -7,6 +7,7 @@ use super::Call;
 use super::answer;
 use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
 use crate::listen::{Body, Claims, ISSUER, User};
+use crate::registry::api_version;
 use crate::status::{Status, Wrong};
 
 impl Call<'_> {
@@ -56,7 +57,13 @@ impl Call<'_> {
 
     /// A body of another kind than the resource's.
     pub(super) fn typed_body(&self, group: &str, version: &str, kind: &str) -> Result<Value, Status> {
-        let body = super::body::read(self.headers, self.body, kind, true, &mut Vec::new())?;
+        let body = super::body::read(
+            self.headers,
+            self.body,
+            (&api_version(group, version), kind),
+            true,
+            &mut Vec::new(),
+        )?;
         read_as((group, version, kind), body)
     }
 
