@@ -27,8 +27,15 @@ pub(super) struct Brief {
     pub(super) deletion_cost: i32,
     /// The most restarts of any of its containers.
     pub(super) restarts: i32,
+    /// The restarts of all of them together.
+    pub(super) restarts_total: i32,
     pub(super) born: Time,
+    /// A Job still has to count it.
+    pub(super) tracked: bool,
 }
+
+/// Holds a pod until its Job has counted it.
+pub(super) const TRACKING: &str = "batch.kubernetes.io/job-tracking";
 
 /// In the order in which pods are given up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -103,7 +110,11 @@ impl Child for Brief {
         let sketch: Sketch = serde_json::from_slice(&object.json).ok()?;
         let (metadata, status) = (sketch.metadata, sketch.status.unwrap_or_default());
         let cost = metadata.annotations.as_ref().and_then(|all| all.get(DELETION_COST));
-        let containers = status.container_statuses.iter().flatten();
+        let restarts = |list: &Option<Vec<Container>>| -> Vec<i32> {
+            list.iter().flatten().map(|container| container.restart_count).collect()
+        };
+        let (regular, initial) =
+            (restarts(&status.container_statuses), restarts(&status.init_container_statuses));
         let ready =
             status.conditions.iter().flatten().find(|one| one.kind == "Ready" && one.status == "True");
         let born = metadata.creation_timestamp.unwrap_or(Time::EPOCH);
@@ -113,8 +124,10 @@ impl Child for Brief {
             ready: ready.map(|one| one.last_transition_time.unwrap_or(born)),
             node: sketch.spec.unwrap_or_default().node_name.unwrap_or_default(),
             deletion_cost: cost.and_then(|cost| cost.parse().ok()).unwrap_or_default(),
-            restarts: containers.map(|container| container.restart_count).max().unwrap_or_default(),
+            restarts: regular.iter().copied().max().unwrap_or_default(),
+            restarts_total: regular.iter().chain(&initial).fold(0, |sum, count| sum.saturating_add(*count)),
             born,
+            tracked: metadata.finalizers.iter().flatten().any(|finalizer| finalizer == TRACKING),
         })
     }
 
@@ -140,6 +153,7 @@ struct Sketch {
 struct Metadata {
     creation_timestamp: Option<Time>,
     annotations: Option<BTreeMap<String, String>>,
+    finalizers: Option<Vec<String>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -154,6 +168,7 @@ struct Status {
     phase: Option<Phase>,
     conditions: Option<Vec<Condition>>,
     container_statuses: Option<Vec<Container>>,
+    init_container_statuses: Option<Vec<Container>>,
 }
 
 #[derive(Deserialize)]

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 
-use super::queue::Queue;
 use crate::api::{Api, Kind, Write};
 use crate::selector::Selector;
 use crate::status::Status;
@@ -44,22 +43,22 @@ impl<C: Child> Family<C> {
     }
 
     /// A parent has changed.
-    pub(super) fn parent(&mut self, change: &Change, selector: Selector, queue: &mut Queue<Key>) {
+    pub(super) fn parent(&mut self, change: &Change, selector: Selector, mut tell: impl FnMut(Key)) {
         let key = &change.object.key;
         if change.deleted {
             self.parents.remove(key);
         } else {
             self.parents.insert(key.clone(), Parent { uid: change.object.uid.clone(), selector });
         }
-        queue.add(key.clone());
+        tell(key.clone());
     }
 
     /// A child, or a stranger, has changed.
-    pub(super) fn child(&mut self, change: &Change, queue: &mut Queue<Key>) {
+    pub(super) fn child(&mut self, change: &Change, mut tell: impl FnMut(Key)) {
         let object = &change.object;
         for old in change.old.iter().chain(change.deleted.then_some(object)) {
             if let Some(parent) = self.parent_of(old) {
-                queue.add(parent.0);
+                tell(parent.0);
                 self.forget(&parent.1, &object.key.name);
             }
         }
@@ -71,19 +70,19 @@ impl<C: Child> Family<C> {
             if let Some(child) = C::of(object) {
                 self.children.entry(uid).or_default().insert(object.key.name.clone(), child);
             }
-            queue.add(key);
+            tell(key);
         } else if object.controller().is_none()
             && let Some(child) = C::of(object)
         {
             for (key, _) in self.parents_for(object) {
-                queue.add(key.clone());
+                tell(key.clone());
             }
             self.orphans.insert(object.key.clone(), child);
         }
     }
 
     /// The key and the uid of the parent, if it is of our kind.
-    fn parent_of(&self, object: &Object) -> Option<(Key, Box<str>)> {
+    pub(super) fn parent_of(&self, object: &Object) -> Option<(Key, Box<str>)> {
         let owner = object.controller().filter(|owner| &*owner.kind == self.kind)?;
         Some((Key { namespace: object.key.namespace.clone(), name: (*owner.name).into() }, owner.uid.clone()))
     }
@@ -100,6 +99,11 @@ impl<C: Child> Family<C> {
         if children.is_empty() {
             self.children.remove(uid);
         }
+    }
+
+    /// Whether there is this very parent.
+    pub(super) fn knows(&self, key: &Key, uid: &str) -> bool {
+        self.parents.get(key).is_some_and(|parent| *parent.uid == *uid)
     }
 
     /// All children of a parent, whatever their labels.

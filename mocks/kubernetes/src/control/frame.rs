@@ -31,6 +31,11 @@ pub(crate) trait Controller: Send {
 
     /// Brings one item where it should be. An error is tried again, later each time.
     fn reconcile(&mut self, api: &Api, item: &Self::Item) -> Result<Next, Status>;
+
+    /// What else the last reconciliation wants looked at, and after how long.
+    fn further(&mut self) -> Vec<(Self::Item, Duration)> {
+        Vec::new()
+    }
 }
 
 /// What is to happen after an item was looked at.
@@ -111,6 +116,9 @@ impl<'a, C: Controller> Course<'a, C> {
                 tracing::debug!(controller = name, %item, %status, "tries again");
                 queue.failed(item);
             }
+        }
+        for (item, wait) in controller.further() {
+            queue.add_after(item, wait);
         }
         Ok(true)
     }

@@ -77,10 +77,12 @@ impl<K: Replicates> Controller for ReplicaSets<K> {
 
     fn observe(&mut self, shelf: &str, change: &Change, queue: &mut Queue<Key>) {
         if shelf == "pods" {
-            self.family.child(change, queue);
+            self.family.child(change, |key| queue.add(key));
         } else {
             let set = api::read::<K>(&change.object);
-            self.family.parent(change, set.map_or_else(Selector::nothing, |set| set.selector()), queue);
+            self.family.parent(change, set.map_or_else(Selector::nothing, |set| set.selector()), |key| {
+                queue.add(key)
+            });
         }
     }
 

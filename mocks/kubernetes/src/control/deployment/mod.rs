@@ -72,13 +72,13 @@ impl Controller for Deployments {
 
     fn observe(&mut self, shelf: &str, change: &Change, queue: &mut Queue<Key>) {
         if shelf == "replicasets.apps" {
-            self.family.child(change, queue);
+            self.family.child(change, |key| queue.add(key));
             return;
         }
         let deployment = api::read::<Deployment>(&change.object);
         let selector = deployment.as_ref().and_then(|deployment| Some(&deployment.spec.as_ref()?.selector));
         let selector = Selector::from_typed(selector).unwrap_or_else(|_| Selector::nothing());
-        self.family.parent(change, selector, queue);
+        self.family.parent(change, selector, |key| queue.add(key));
     }
 
     fn reconcile(&mut self, api: &Api, key: &Key) -> Result<Next, Status> {
