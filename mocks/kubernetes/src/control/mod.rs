@@ -16,6 +16,9 @@ mod replica_set;
 mod replicate;
 #[cfg(test)]
 mod stage;
+mod ttl;
+mod workloads;
 
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use queue::Queue;
+pub(crate) use workloads::workloads;
