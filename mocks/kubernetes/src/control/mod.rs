@@ -1,11 +1,13 @@
 //! The controller manager: one file a controller, all fed by the store's log of changes.
 
 mod brief;
+mod daemon_set;
 mod deployment;
 pub(crate) mod events;
 mod family;
 mod frame;
 mod hash;
+mod history;
 mod job;
 mod moment;
 mod pod_maker;

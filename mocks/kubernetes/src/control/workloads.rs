@@ -4,6 +4,7 @@ use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::core::v1::ReplicationController;
 use tokio::task::JoinSet;
 
+use super::daemon_set::DaemonSets;
 use super::deployment::Deployments;
 use super::frame::run;
 use super::job::Jobs;
@@ -28,6 +29,7 @@ pub(crate) fn workloads(api: &Api, tasks: &mut JoinSet<()>, off: &dyn Fn(&str) -
         ReplicaSets<ReplicationController>,
         ReplicaSets::<ReplicationController>::new()
     );
+    start!("daemonset-controller", DaemonSets, DaemonSets::new());
     start!("job-controller", Jobs, Jobs::new());
     start!("ttl-after-finished-controller", TtlAfterFinished, TtlAfterFinished);
 }
