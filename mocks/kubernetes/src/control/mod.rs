@@ -3,6 +3,7 @@
 mod amend;
 mod brief;
 mod cluster;
+mod daemon_set;
 mod definition;
 mod deployment;
 pub(crate) mod events;
@@ -12,6 +13,7 @@ mod frame;
 mod furniture;
 mod garbage;
 mod hash;
+mod history;
 mod job;
 mod leftover;
 mod moment;
@@ -24,6 +26,8 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
+mod ttl;
+mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
@@ -33,3 +37,4 @@ pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use node::Grace;
 pub(crate) use queue::Queue;
+pub(crate) use workloads::workloads;
