@@ -31,7 +31,7 @@ use crate::store::{Key, Object, Store};
 
 pub(crate) use change::same_name;
 pub(crate) use create::same_namespace;
-pub(crate) use decode::read_as;
+pub(crate) use decode::{internal_package, read_as};
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
 pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
