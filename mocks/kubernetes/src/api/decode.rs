@@ -138,7 +138,7 @@ impl Said {
         };
         let unknown = conform(message.id.message(), value)?;
         if self.kind != kind {
-            let (found, internal) = (message.go(), internal(group));
+            let (found, internal) = (message.go(), internal_package(group));
             return Err(format!("converting ({found}) to ({internal}.{kind}): unknown conversion"));
         }
         value["apiVersion"] = json!(self.api_version);
@@ -166,7 +166,7 @@ fn metadata(value: &mut Value) -> Result<Vec<String>, String> {
 }
 
 /// The Go package of a group's own types, as errors spell it.
-fn internal(group: &str) -> &str {
+pub(crate) fn internal_package(group: &str) -> &str {
     match group.split('.').next() {
         Some("" | "events") | None => "core",
         Some(first) => first,

@@ -26,12 +26,12 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
-mod ttl;
-mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
+mod ttl;
+mod workloads;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};

@@ -115,8 +115,8 @@ pub(super) fn read_yaml(body: &Bytes, before: &str, doubles: &mut Vec<String>) -
     serde_yaml::from_str(text).map_err(|error| {
         let why = error.to_string();
         let why = why.lines().next().unwrap_or_default();
-        let why = why.split_once(": ").map_or(why, |(_, why)| why);
-        let why = why.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        // The place comes first; upstream has no columns.
+        let why = why.rsplit(": ").next().unwrap_or(why);
         Status::bad_request(format!("{before}error converting YAML to JSON: yaml: {why}"))
     })
 }
