@@ -3,6 +3,7 @@
 use tokio::task::JoinSet;
 
 use super::definition::Undefiner;
+use super::disruption::{self, Disruption};
 use super::eviction::{self, Evictor};
 use super::frame::{Controller, EVERY_SHELF, run};
 use super::furniture::Furnisher;
@@ -37,6 +38,7 @@ pub(crate) fn cluster(api: &Api, tasks: &mut JoinSet<()>, off: &dyn Fn(&str) -> 
     });
     starter.start("node-lifecycle-controller", node::SHELVES, move |api| Lifecycle::new(api, grace));
     starter.start("taint-eviction-controller", eviction::SHELVES, Evictor::new);
+    starter.start("disruption-controller", disruption::SHELVES, |_| Disruption::new());
     starter.start("pod-garbage-collector-controller", leftover::SHELVES, |api| {
         Sweeper::new(api, leftover::FINISHED_MAX)
     });

@@ -3,6 +3,7 @@
 mod amend;
 mod cluster;
 mod definition;
+mod disruption;
 pub(crate) mod events;
 mod eviction;
 mod frame;
