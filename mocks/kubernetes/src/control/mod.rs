@@ -16,6 +16,7 @@ mod queue;
 mod residents;
 #[cfg(test)]
 pub(crate) mod rig;
+mod volume;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};
