@@ -26,8 +26,8 @@ impl Written {
     }
 
     /// What would have been stored.
-    pub(super) fn trial(object: Object) -> Self {
-        Self::stored(Arc::new(object), true)
+    pub(super) fn trial(object: Object, created: bool) -> Self {
+        Self::stored(Arc::new(object), created)
     }
 
     pub(super) fn with(mut self, warnings: Vec<String>) -> Self {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use mock_clock::Clock;
+use mock_clock::{Clock, Time};
 use tokio::sync::watch;
 
 use super::queue::Queue;
@@ -59,44 +59,73 @@ async fn follow<C: Controller>(
     api: &Api,
     name: &'static str,
     shelves: &[&str],
-    mut controller: C,
+    controller: C,
 ) -> Result<std::convert::Infallible, Compacted> {
-    let mut queue = Queue::new(api.now());
-    let mut feeds: Vec<Feed<'_>> = shelves.iter().map(|shelf| Feed::new(api, shelf)).collect();
-    for feed in &mut feeds {
-        feed.begin(api, |shelf, change| controller.observe(shelf, change, &mut queue));
-    }
+    let mut course = Course::begin(api, name, shelves, controller);
     loop {
-        queue.turn(api.now());
-        for feed in &mut feeds {
-            feed.take(api, |shelf, change| controller.observe(shelf, change, &mut queue))?;
-        }
-        if let Some(item) = queue.pop() {
-            match controller.reconcile(api, &item) {
-                Ok(Next::Done) => queue.succeeded(&item),
-                Ok(Next::After(wait)) => {
-                    queue.succeeded(&item);
-                    queue.add_after(item, wait);
-                }
-                Err(status) => {
-                    tracing::debug!(controller = name, %item, %status, "tries again");
-                    queue.failed(item);
-                }
-            }
-            for (item, wait) in controller.further() {
-                queue.add_after(item, wait);
-            }
+        if course.step(api)? {
             tokio::task::yield_now().await;
             continue;
         }
-        let changed = any(&mut feeds);
-        match queue.next() {
+        let due = course.due();
+        let changed = any(&mut course.feeds);
+        match due {
             None => changed.await,
             Some(due) => tokio::select! {
                 () = changed => {}
                 _ = api.clock().sleep_until(due) => {}
             },
         }
+    }
+}
+
+/// A controller at work, one step at a time.
+#[derive(Debug)]
+pub(super) struct Course<'a, C: Controller> {
+    name: &'static str,
+    feeds: Vec<Feed<'a>>,
+    queue: Queue<C::Item>,
+    controller: C,
+}
+
+impl<'a, C: Controller> Course<'a, C> {
+    pub(super) fn begin(api: &Api, name: &'static str, shelves: &[&'a str], mut controller: C) -> Self {
+        let mut queue = Queue::new(api.now());
+        let mut feeds: Vec<Feed<'_>> = shelves.iter().map(|shelf| Feed::new(api, shelf)).collect();
+        for feed in &mut feeds {
+            feed.begin(api, |shelf, change| controller.observe(shelf, change, &mut queue));
+        }
+        Self { name, feeds, queue, controller }
+    }
+
+    /// Takes what is new, and looks at one item; false if none is due.
+    pub(super) fn step(&mut self, api: &Api) -> Result<bool, Compacted> {
+        let Self { name, feeds, queue, controller } = self;
+        queue.turn(api.now());
+        for feed in feeds {
+            feed.take(api, |shelf, change| controller.observe(shelf, change, queue))?;
+        }
+        let Some(item) = queue.pop() else { return Ok(false) };
+        match controller.reconcile(api, &item) {
+            Ok(Next::Done) => queue.succeeded(&item),
+            Ok(Next::After(wait)) => {
+                queue.succeeded(&item);
+                queue.add_after(item, wait);
+            }
+            Err(status) => {
+                tracing::debug!(controller = name, %item, %status, "tries again");
+                queue.failed(item);
+            }
+        }
+        for (item, wait) in controller.further() {
+            queue.add_after(item, wait);
+        }
+        Ok(true)
+    }
+
+    /// When the next item is due.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.queue.next()
     }
 }
 

@@ -141,7 +141,10 @@ fn standard_finalizers(object: &Value, wrong: &mut Vec<Wrong>) {
     }
     let metadata = field::part(object, "metadata");
     for (index, finalizer) in items(metadata, "finalizers").iter().filter_map(Value::as_str).enumerate() {
-        let is_own = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
+        let is_own = matches!(
+            finalizer,
+            "kubernetes" | "orphan" | "foregroundDeletion" | "customresourcecleanup.apiextensions.k8s.io"
+        );
         if !finalizer.contains('/') && !is_own {
             let path = META.field("finalizers");
             let why = "name is neither a standard finalizer name nor is it fully qualified";

@@ -31,7 +31,7 @@ use serde_json::Value;
 use super::nature;
 use crate::status::Wrong;
 
-/// Everything wrong with an object, each complaint once. `old` is the stored object of an update; `subresource` is
+/// Everything wrong with an object. `old` is the stored object of an update; `subresource` is
 /// empty for the object itself.
 pub(crate) fn validate(
     group: &str,
@@ -45,20 +45,13 @@ pub(crate) fn validate(
     match old {
         Some(old) => {
             meta::update(object, old, &mut wrong);
+            // Upstream looks at metadata twice: before an update, and with the rest of the object.
+            wrong.extend(wrong.clone());
             update(group, version, kind, subresource, object, old, &mut wrong);
         }
         None => create(group, version, kind, object, &mut wrong),
     }
-    unique(wrong)
-}
-
-/// The first of each complaint, in order.
-fn unique(wrong: Vec<Wrong>) -> Vec<Wrong> {
-    if wrong.len() < 2 {
-        return wrong;
-    }
-    let mut seen = std::collections::BTreeSet::new();
-    wrong.into_iter().filter(|wrong| seen.insert(wrong.to_string())).collect()
+    wrong
 }
 
 fn create(group: &str, version: &str, kind: &str, object: &Value, wrong: &mut Vec<Wrong>) {
