@@ -197,6 +197,7 @@ impl Builder {
         let settings = control::Settings {
             ca_pem: certificates.authority_pem.clone(),
             grace: control::Grace::default(),
+            drivers: control::Drivers::default(),
         };
         control::cluster(&api, &mut tasks, &off, settings);
         control::workloads(&api, &mut tasks, &off);

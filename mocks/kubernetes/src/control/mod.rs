@@ -6,6 +6,7 @@ mod cluster;
 mod daemon_set;
 mod definition;
 mod deployment;
+mod disruption;
 pub(crate) mod events;
 mod eviction;
 mod family;
@@ -26,15 +27,17 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
+mod ttl;
+mod volume;
+mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
-mod ttl;
-mod workloads;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use node::Grace;
 pub(crate) use queue::Queue;
+pub(crate) use volume::Drivers;
 pub(crate) use workloads::workloads;
