@@ -18,6 +18,7 @@ mod replica_set;
 mod replicate;
 #[cfg(test)]
 mod stage;
+mod stateful_set;
 mod ttl;
 mod workloads;
 
