@@ -26,6 +26,8 @@ pub(crate) struct Details {
     pub(crate) uid: String,
     pub(crate) causes: Vec<Cause>,
     pub(crate) retry_after_seconds: u32,
+    /// They are written even if they say nothing.
+    pub(crate) shown: bool,
 }
 
 /// One cause: in validation, one field that is wrong.
@@ -171,8 +173,28 @@ impl Status {
     }
 
     /// Options that contradict themselves.
-    pub(crate) fn invalid_options(kind: &str, why: &str) -> Self {
-        Self::new(422, "Invalid", format!("{kind}.meta.k8s.io \"\" is invalid: {why}"))
+    pub(crate) fn invalid_options(kind: &str, wrong: Vec<Wrong>) -> Self {
+        Self::invalid("meta.k8s.io", kind, "", wrong)
+    }
+
+    /// A body that cannot be read as its kind. `version` and `found` are what it says it is.
+    pub(crate) fn unreadable(version: &str, found: &str, kind: &str, why: &str) -> Self {
+        Self::bad_request(format!("{found} in version {version:?} cannot be handled as a {kind}: {why}"))
+    }
+
+    /// A patch that makes of an object what cannot be read. `shown` is the patch, or the object it led to.
+    pub(crate) fn bad_patch(shown: &str, why: &str) -> Self {
+        Self::invalid("", "", "", vec![Wrong::invalid("patch", &Value::from(shown), why)])
+    }
+
+    /// The condition of a writer does not hold: `uid` is what it wanted, `found` what is there. `path` is where the
+    /// object lies, as etcd's keys say it.
+    pub(crate) fn other_uid(name: Name<'_>, object: &str, path: &str, uid: &str, found: &str) -> Self {
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{path}, ResourceVersion: 0, AdditionalErrorMsg: \
+             Precondition failed: UID in precondition: {uid}, UID in object meta: {found}"
+        );
+        Self::conflict(name, object, &why)
     }
 
     pub(crate) fn unauthorized() -> Self {
@@ -197,19 +219,44 @@ impl Status {
         Self::new(404, "NotFound", format!("{name} \"{object}\" not found")).about(name, object)
     }
 
-    /// A path that leads nowhere.
-    pub(crate) fn no_such_path() -> Self {
-        Self::new(404, "NotFound", "the server could not find the requested resource")
+    /// An error of which only the code is known.
+    fn generic(code: u16, reason: &'static str, message: impl Into<String>) -> Self {
+        let mut status = Self::new(code, reason, message);
+        status.details.shown = true;
+        status
     }
 
-    pub(crate) fn method_not_allowed(name: Name<'_>, verb: &str) -> Self {
-        let message = format!("{verb} is not supported on resources of kind \"{name}\"");
-        Self::new(405, "MethodNotAllowed", message).about(name, "")
+    /// A path that leads nowhere.
+    pub(crate) fn no_such_path() -> Self {
+        Self::generic(404, "NotFound", "the server could not find the requested resource")
+    }
+
+    pub(crate) fn method_not_allowed() -> Self {
+        let message = "the server does not allow this method on the requested resource";
+        Self::generic(405, "MethodNotAllowed", message)
+    }
+
+    /// No form that the path has at all.
+    pub(crate) fn no_such_form(forms: &[&str]) -> Self {
+        let message = format!("406: Not Acceptable\n\nAvailable representations: {}", forms.join(", "));
+        Self::generic(406, "NotAcceptable", message)
+    }
+
+    /// No way to patch that the path has at all.
+    pub(crate) fn no_such_patch() -> Self {
+        Self::generic(415, "UnsupportedMediaType", "415: Unsupported Media Type")
     }
 
     pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
         let message = format!("only the following media types are accepted: {}", supported.join(", "));
         Self::new(406, "NotAcceptable", message)
+    }
+
+    /// The name is free once the object that has it is gone.
+    pub(crate) fn still_exists(name: Name<'_>, object: &str) -> Self {
+        let mut status = Self::already_exists(name, object);
+        status.message = format!("object is being deleted: {}", status.message);
+        status
     }
 
     pub(crate) fn already_exists(name: Name<'_>, object: &str) -> Self {
@@ -262,25 +309,28 @@ impl Status {
         Self::new(413, "RequestEntityTooLarge", message)
     }
 
-    pub(crate) fn unsupported_media_type(got: &str, supported: &[&str]) -> Self {
+    pub(crate) fn unsupported_media_type(supported: &[&str]) -> Self {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {}",
             supported.join(", ")
         );
-        let message = if got.is_empty() { message } else { format!("{message}, not {got}") };
         Self::new(415, "UnsupportedMediaType", message)
     }
 
     /// Fields are wrong. `kind` is the kind, not the resource.
     pub(crate) fn invalid(group: &str, kind: &str, object: &str, wrong: Vec<Wrong>) -> Self {
         let name = Name { group, resource: kind };
-        let list = match &wrong[..] {
+        // Each complaint is told once, although it may be a cause twice.
+        let mut texts: Vec<String> = Vec::new();
+        for text in wrong.iter().map(ToString::to_string) {
+            if !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        let list = match &texts[..] {
             [] => String::new(),
             [one] => format!(": {one}"),
-            many => {
-                let texts: Vec<String> = many.iter().map(ToString::to_string).collect();
-                format!(": [{}]", texts.join(", "))
-            }
+            many => format!(": [{}]", many.join(", ")),
         };
         let mut status =
             Self::new(422, "Invalid", format!("{name} \"{object}\" is invalid{list}")).about(name, object);
@@ -290,7 +340,7 @@ impl Status {
 
     /// A patch that cannot be done on this object. A real server does not say why.
     pub(crate) fn rejected() -> Self {
-        Self::new(422, "Invalid", "the server rejected our request due to an error in our request")
+        Self::generic(422, "Invalid", "the server rejected our request due to an error in our request")
     }
 
     pub(crate) fn too_many_requests(message: impl Into<String>, retry_after_seconds: u32) -> Self {
@@ -301,6 +351,7 @@ impl Status {
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
+            .because("", message.to_string())
     }
 
     /// An error that a real server lets through as it is: no reason, only its text.
@@ -359,7 +410,7 @@ impl Status {
             body["reason"] = Value::from(self.reason);
         }
         let details = self.details.to_value();
-        if details.as_object().is_some_and(|details| !details.is_empty()) {
+        if self.details.shown || details.as_object().is_some_and(|details| !details.is_empty()) {
             body["details"] = details;
         }
         body

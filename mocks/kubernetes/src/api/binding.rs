@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::change::same_uid;
 use super::finish::Written;
 use super::{Api, Target, Write, stamp};
 use crate::status::Status;
+use crate::store::Key;
 
 impl Api {
     /// Binds a pod, once.
@@ -17,7 +19,9 @@ impl Api {
         let node = binding["target"]["name"].as_str().unwrap_or_default();
         let now = stamp(self.now());
         let target = Target { subresource: "binding", ..*target };
+        let pods = Target { subresource: "", ..target };
         self.change(&target, write, |before| {
+            same_uid(&pods, before, Some(&binding["metadata"]["uid"]))?;
             let conflict = |why: &str| {
                 Err(Status::conflict(
                     crate::status::Name { group: "", resource: "pods/binding" },
@@ -49,9 +53,22 @@ impl Api {
                     after["metadata"]["labels"][key] = value.clone();
                 }
             }
+            self.copy_topology(node, &mut after);
             set_scheduled(&mut after, &now);
             Ok(after)
         })
+    }
+}
+
+impl Api {
+    /// A pod is told in which zone and region its node stands.
+    fn copy_topology(&self, node: &str, pod: &mut Value) {
+        let Some(node) = self.store().get("nodes", &Key::new("", node)) else { return };
+        for label in ["topology.kubernetes.io/region", "topology.kubernetes.io/zone"] {
+            if let Some(value) = node.label(label) {
+                pod["metadata"]["labels"][label] = json!(value);
+            }
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::finish::{Written, draft};
-use super::{Api, Target, Write, prepare, stamp};
+use super::{Api, Write, decode, prepare, stamp};
 use crate::registry::Resource;
 use crate::status::{Status, Wrong};
 use crate::store::{Expect, Object};
@@ -23,7 +23,7 @@ impl Api {
         write: &Write,
     ) -> Result<Written, Status> {
         let mut warnings = Vec::new();
-        let body = prepare::decode(resource, body, write, &mut warnings)?;
+        let body = decode::body(resource, body, write, &mut warnings)?;
         let generated = body["metadata"]["name"].as_str().is_none_or(str::is_empty);
         let mut tries = if generated { NAME_TRIES } else { 1 };
         loop {
@@ -54,7 +54,7 @@ impl Api {
     /// Name, namespace, uid and the time of birth.
     fn give_identity(&self, resource: &Resource, namespace: &str, value: &mut Value) -> Result<(), Status> {
         let metadata = metadata(value);
-        same_namespace(metadata, namespace)?;
+        same_namespace(metadata.get("namespace"), namespace)?;
         if metadata.get("resourceVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty())
         {
             return Err(Status::plain("resourceVersion should not be set on objects to be created"));
@@ -86,14 +86,21 @@ impl Api {
 
     fn commit_create(&self, resource: &Resource, value: Value, write: &Write) -> Result<Written, Status> {
         let draft = draft(resource, value)?;
-        let taken = || Status::already_exists(resource.name(), &draft.key().name);
-        if write.dry_run {
-            if self.store().get(&resource.shelf, draft.key()).is_some() {
-                return Err(taken());
+        let taken = |by: Option<Arc<Object>>| {
+            let (resource, name) = (resource.name(), &*draft.key().name);
+            match by {
+                Some(object) if object.deleting => Status::still_exists(resource, name),
+                _ => Status::already_exists(resource, name),
             }
-            return Ok(Written::trial(draft.trial()));
+        };
+        if write.dry_run {
+            return match self.store().get(&resource.shelf, draft.key()) {
+                Some(object) => Err(taken(Some(object))),
+                None => Ok(Written::trial(draft.trial(), true)),
+            };
         }
-        let object = self.store().put(&resource.shelf, &draft, Expect::Nothing).map_err(|_| taken())?;
+        let put = self.store().put(&resource.shelf, &draft, Expect::Nothing);
+        let object = put.map_err(|moved| taken(moved.0))?;
         self.after_write(resource, None, &object);
         Ok(Written::stored(object, true))
     }
@@ -119,8 +126,8 @@ pub(super) fn metadata(value: &mut Value) -> &mut Map<String, Value> {
 }
 
 /// The body may leave its namespace out, but not name another.
-pub(super) fn same_namespace(metadata: &Map<String, Value>, namespace: &str) -> Result<(), Status> {
-    match metadata.get("namespace").and_then(Value::as_str).unwrap_or_default() {
+pub(crate) fn same_namespace(found: Option<&Value>, namespace: &str) -> Result<(), Status> {
+    match found.and_then(Value::as_str).unwrap_or_default() {
         "" => Ok(()),
         same if same == namespace => Ok(()),
         _ => Err(Status::bad_request(

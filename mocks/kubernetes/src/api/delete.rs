@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use mock_clock::Time;
+use serde_json::{Map, Value, json};
 
-use super::change::is_gone;
+use super::change::is_unheld;
 use super::create::metadata;
 use super::finish::draft;
 use super::read::view;
 use super::{Api, Delete, Propagation, Target, Write, prepare, stamp};
 use crate::admit::{self, Verb};
 use crate::registry::Resource;
-use crate::status::Status;
+use crate::status::{Name, Status};
 use crate::store::{Expect, Object};
 
 /// Asks the garbage collector to delete dependents first.
@@ -27,6 +28,17 @@ pub(crate) struct Deleted {
     pub(crate) object: Arc<Object>,
     /// It is no longer there.
     pub(crate) gone: bool,
+}
+
+/// What a deletion does to an object.
+enum Plan {
+    /// It already leaves, and not sooner for this.
+    Wait,
+    /// It is marked, and stays until nobody holds it any more.
+    Mark(Value),
+    /// It is marked and goes at once: kinds with a grace tell of both.
+    MarkAndRemove(Value),
+    Remove,
 }
 
 impl Api {
@@ -44,88 +56,154 @@ impl Api {
             let mut before = view(resource, &old);
             let request = prepare::request(resource, Verb::Delete, "", (target.namespace, target.name));
             admit::admit(&request, &mut before, None, self)?;
-            let after = self.mark(resource, &before, delete);
-            let gone = is_gone(&after);
-            if !gone && after == before {
-                return Ok(Deleted { object: old, gone: false });
-            }
-            let draft = draft(resource, after)?;
-            if write.dry_run {
-                return Ok(Deleted { object: Arc::new(draft.at(old.revision)), gone });
-            }
-            let store = self.store();
-            let written = if gone {
-                store.remove(&resource.shelf, &super::finish::draft(resource, before)?, &old)
-            } else {
-                store.put(&resource.shelf, &draft, Expect::This(&old))
-            };
-            if let Ok(object) = written {
-                self.after_write(resource, Some(&old), &object);
-                return Ok(Deleted { object, gone });
+            let plan = plan(resource, &before, delete, self.now());
+            if let Some(deleted) = self.carry_out(resource, plan, before, &old, write)? {
+                return Ok(deleted);
             }
         }
     }
 
-    /// The object as its deletion leaves it.
-    fn mark(&self, resource: &Resource, before: &Value, delete: &Delete) -> Value {
-        let mut after = before.clone();
-        propagate(resource, metadata(&mut after), delete.propagation);
-        let grace = grace(resource, before, delete);
-        let since = before["metadata"]["deletionTimestamp"].as_str();
-        let previous = before["metadata"]["deletionGracePeriodSeconds"].as_i64();
-        let shortened = since.is_some() && previous.is_some_and(|previous| grace < previous);
-        if since.is_none() || shortened {
-            let metadata = metadata(&mut after);
-            let seconds = u64::try_from(grace).unwrap_or_default();
-            let asked = match (since.and_then(|since| since.parse::<mock_clock::Time>().ok()), previous) {
-                (Some(due), Some(previous)) => {
-                    let previous = Duration::from_secs(u64::try_from(previous).unwrap_or_default());
-                    mock_clock::Time::from_unix_nanos(
-                        due.unix_nanos()
-                            .saturating_sub(u64::try_from(previous.as_nanos()).unwrap_or(u64::MAX)),
-                    )
-                }
-                _ => self.now(),
-            };
-            let due = asked + Duration::from_secs(seconds);
-            metadata.insert("deletionTimestamp".to_owned(), json!(stamp(due)));
-            metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(grace));
-            if since.is_none()
-                && let Some(generation) = before["metadata"]["generation"].as_i64()
-            {
-                metadata.insert("generation".to_owned(), json!(generation + 1));
+    /// `None` if somebody else wrote in between.
+    fn carry_out(
+        &self,
+        resource: &Resource,
+        plan: Plan,
+        before: Value,
+        old: &Arc<Object>,
+        write: &Write,
+    ) -> Result<Option<Deleted>, Status> {
+        let (value, marks, gone) = match plan {
+            Plan::Wait => return Ok(Some(Deleted { object: old.clone(), gone: false })),
+            Plan::Mark(after) if after == before => {
+                return Ok(Some(Deleted { object: old.clone(), gone: false }));
             }
+            Plan::Mark(after) => (after, true, false),
+            Plan::MarkAndRemove(after) => (after, true, true),
+            Plan::Remove => (before, false, true),
+        };
+        let draft = draft(resource, value)?;
+        if write.dry_run {
+            return Ok(Some(Deleted { object: Arc::new(draft.at(old.revision)), gone }));
         }
-        if resource.kind == "Namespace" && resource.group.is_empty() {
-            after["status"]["phase"] = json!("Terminating");
+        let store = self.store();
+        let mut object = old.clone();
+        if marks {
+            let Ok(marked) = store.put(&resource.shelf, &draft, Expect::This(&object)) else {
+                return Ok(None);
+            };
+            object = marked;
         }
-        after
+        if gone {
+            let Ok(removed) = store.remove(&resource.shelf, &draft, &object) else { return Ok(None) };
+            object = removed;
+        }
+        self.after_write(resource, Some(old), &object);
+        Ok(Some(Deleted { object, gone }))
     }
+}
+
+fn plan(resource: &Resource, before: &Value, delete: &Delete, now: Time) -> Plan {
+    let mut after = before.clone();
+    let leaves = before["metadata"]["deletionTimestamp"].is_string();
+    let pod = resource.kind == "Pod" && resource.group.is_empty();
+    let mut graceful = false;
+    if pod {
+        match (leaves, before["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default()) {
+            (false, _) => {
+                mark(&mut after, before, grace(before, delete), now);
+                graceful = true;
+            }
+            (true, 0) => {}
+            (true, left) => match delete.grace_period_seconds {
+                Some(seconds) if seconds < left => {
+                    shorten(&mut after, before, seconds.max(0), left);
+                    graceful = true;
+                }
+                _ => return Plan::Wait,
+            },
+        }
+    }
+    propagate(resource, metadata(&mut after), delete.propagation);
+    if !leaves && prepare::is_definition(resource) {
+        hold(metadata(&mut after), prepare::CLEANUP);
+    }
+    let held = !is_unheld(&after);
+    let left = after["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
+    match (graceful, held) {
+        (true, false) if left == 0 => Plan::MarkAndRemove(after),
+        (true, _) => Plan::Mark(after),
+        (false, false) => Plan::Remove,
+        (false, true) => {
+            if !leaves {
+                mark(&mut after, before, 0, now);
+            }
+            if resource.kind == "Namespace" && resource.group.is_empty() {
+                // Namespaces end by their own finalizers and have no grace.
+                metadata(&mut after).remove("deletionGracePeriodSeconds");
+                after["status"]["phase"] = json!("Terminating");
+            }
+            Plan::Mark(after)
+        }
+    }
+}
+
+/// Adds a finalizer.
+fn hold(metadata: &mut Map<String, Value>, finalizer: &str) {
+    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(finalizers) = finalizers.as_array_mut()
+        && !finalizers.iter().any(|found| found == finalizer)
+    {
+        finalizers.push(json!(finalizer));
+    }
+}
+
+/// Writes down when the object is to be gone.
+fn mark(after: &mut Value, before: &Value, seconds: i64, now: Time) {
+    let metadata = metadata(after);
+    let due = now + Duration::from_secs(u64::try_from(seconds).unwrap_or_default());
+    metadata.insert("deletionTimestamp".to_owned(), json!(stamp(due)));
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(seconds));
+    if let Some(generation) = before["metadata"]["generation"].as_i64() {
+        metadata.insert("generation".to_owned(), json!(generation + 1));
+    }
+}
+
+/// Moves the end of a pod that already leaves to an earlier moment.
+fn shorten(after: &mut Value, before: &Value, seconds: i64, left: i64) {
+    let metadata = metadata(after);
+    let nanos = |seconds: i64| u64::try_from(seconds).unwrap_or_default().saturating_mul(1_000_000_000);
+    let due = before["metadata"]["deletionTimestamp"].as_str().and_then(|due| due.parse::<Time>().ok());
+    if let Some(due) = due {
+        let due = Time::from_unix_nanos(due.unix_nanos().saturating_sub(nanos(left - seconds)));
+        metadata.insert("deletionTimestamp".to_owned(), json!(stamp(due)));
+    }
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), json!(seconds));
 }
 
 /// The conditions of the one who deletes.
 fn check(target: &Target<'_>, old: &Object, delete: &Delete) -> Result<(), Status> {
-    let conflict = |what: &str, asked: &str, found: &str| {
-        let why =
-            format!("Precondition failed: {what} in precondition: {asked}, {what} in object meta: {found}");
-        Err(Status::conflict(target.resource.name(), target.name, &why))
+    let resource = target.resource;
+    let conflict = |what: &str, asked: &str, found: &str, happened: &str| {
+        let name = Name { group: &resource.group, resource: &resource.kind };
+        let why = format!(
+            "the {what} in the precondition ({asked}) does not match the {what} in record ({found}). The object might \
+             have been {happened}"
+        );
+        Err(Status::conflict(name, target.name, &why))
     };
     let preconditions = &delete.preconditions;
     if let Some(uid) = preconditions.uid.as_ref().filter(|uid| ***uid != *old.uid) {
-        return conflict("UID", uid, &old.uid);
+        return conflict("UID", uid, &old.uid, "deleted and then recreated");
     }
     let found = old.revision.to_string();
     if let Some(version) = preconditions.resource_version.as_ref().filter(|version| **version != found) {
-        return conflict("ResourceVersion", version, &found);
+        return conflict("ResourceVersion", version, &found, "modified");
     }
     Ok(())
 }
 
-/// The seconds an object may still take. Only pods take any.
-fn grace(resource: &Resource, before: &Value, delete: &Delete) -> i64 {
-    if resource.kind != "Pod" || !resource.group.is_empty() {
-        return 0;
-    }
+/// The seconds a pod may still take.
+fn grace(before: &Value, delete: &Delete) -> i64 {
     let scheduled = before["spec"]["nodeName"].as_str().is_some_and(|node| !node.is_empty());
     let finished = matches!(before["status"]["phase"].as_str(), Some("Succeeded" | "Failed"));
     if !scheduled || finished {

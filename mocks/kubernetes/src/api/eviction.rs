@@ -1,9 +1,9 @@
 //! Eviction: a deletion that asks the disruption budgets first.
 
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodCondition};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time as MetaTime;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time as MetaTime};
 use serde_json::Value;
 
 use super::{Api, Delete, Target, Write, read};
@@ -22,11 +22,34 @@ impl Api {
         if !ignores_budgets(&pod) {
             self.ask_budgets(target, &pod, write)?;
         }
+        if !write.dry_run {
+            self.tell_disruption(&pods, write)?;
+        }
         let mut delete = delete.clone();
         if delete.preconditions.uid.is_none() {
             delete.preconditions.uid = pod.metadata.uid;
         }
         self.delete(&pods, &delete, write).map(|_| ())
+    }
+
+    /// Writes down why the pod goes, before it does.
+    fn tell_disruption(&self, pods: &Target<'_>, write: &Write) -> Result<(), Status> {
+        let now = Timestamp::try_from(self.now()).map_err(Status::internal)?;
+        let place = (pods.namespace, pods.name, "status");
+        let told = self.edit::<Pod>(place, write, |pod| {
+            let conditions = pod.status.get_or_insert_default().conditions.get_or_insert_default();
+            conditions.retain(|condition| condition.type_ != "DisruptionTarget");
+            conditions.push(PodCondition {
+                type_: "DisruptionTarget".to_owned(),
+                status: "True".to_owned(),
+                reason: Some("EvictionByEvictionAPI".to_owned()),
+                message: Some("Eviction API: evicting".to_owned()),
+                last_transition_time: Some(MetaTime(now)),
+                ..PodCondition::default()
+            });
+            Ok(())
+        });
+        told.map(|_| ())
     }
 
     fn ask_budgets(&self, target: &Target<'_>, pod: &Pod, write: &Write) -> Result<(), Status> {
@@ -35,7 +58,7 @@ impl Api {
             [] => return Ok(()),
             [one] => one,
             _ => {
-                return Err(Status::internal(
+                return Err(Status::plain(
                     "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
                 ));
             }
@@ -119,6 +142,19 @@ fn take(budget: &mut PodDisruptionBudget, pod: &str, now: Timestamp) -> Result<(
     }
     disrupted.insert(pod.to_owned(), MetaTime(now));
     status.disruptions_allowed -= 1;
+    if status.disruptions_allowed == 0 {
+        let observed = status.observed_generation;
+        let conditions = status.conditions.get_or_insert_default();
+        conditions.retain(|condition| condition.type_ != "DisruptionAllowed");
+        conditions.push(Condition {
+            type_: "DisruptionAllowed".to_owned(),
+            status: "False".to_owned(),
+            reason: "InsufficientPods".to_owned(),
+            message: String::new(),
+            last_transition_time: MetaTime(now),
+            observed_generation: observed,
+        });
+    }
     Ok(())
 }
 
@@ -156,5 +192,5 @@ fn spares_unready(budget: &PodDisruptionBudget) -> bool {
 
 /// The deletion an `Eviction` asks for.
 pub(crate) fn read_eviction(body: &Value) -> Result<Delete, Status> {
-    Delete::read(&body["deleteOptions"]).map_err(|why| Status::invalid_options("DeleteOptions", &why))
+    Delete::read(&body["deleteOptions"])
 }

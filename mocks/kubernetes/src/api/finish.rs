@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event;
-use crate::registry::{Resource, field_of, fields};
+use crate::registry::{Resource, field_of, indexed};
 use crate::status::Status;
 use crate::store::{Draft, Object};
 
@@ -26,8 +26,8 @@ impl Written {
     }
 
     /// What would have been stored.
-    pub(super) fn trial(object: Object) -> Self {
-        Self::stored(Arc::new(object), true)
+    pub(super) fn trial(object: Object, created: bool) -> Self {
+        Self::stored(Arc::new(object), created)
     }
 
     pub(super) fn with(mut self, warnings: Vec<String>) -> Self {
@@ -53,7 +53,7 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
         }
     }
     let indexed =
-        fields(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
+        indexed(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
     let draft = Draft::new(&value, indexed.collect(), made_by);
     if draft.size() > SIZE_MAX {
         return Err(Status::plain("etcdserver: request is too large"));

@@ -6,6 +6,7 @@
 mod binding;
 mod change;
 mod create;
+mod decode;
 mod definition;
 mod delete;
 mod event;
@@ -28,11 +29,15 @@ use crate::chance::Chance;
 use crate::registry::{Registry, Resource};
 use crate::store::{Key, Object, Store};
 
+pub(crate) use change::same_name;
+pub(crate) use create::same_namespace;
+pub(crate) use decode::read_as;
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
 pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
 pub(crate) use options::{Delete, Fields, Preconditions, Propagation, Write};
 pub(crate) use patch::Patch;
+pub(crate) use prepare::CLEANUP;
 pub(crate) use read::{change_is_shared, view, view_json};
 pub(crate) use scale::patched;
 pub(crate) use typed::{Kind, read};

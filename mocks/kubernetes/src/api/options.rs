@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::status::{Status, Wrong};
+
 /// What goes with every write.
 #[derive(Clone, Debug)]
 pub(crate) struct Write {
@@ -79,16 +81,21 @@ impl Delete {
         self
     }
 
-    /// Reads `DeleteOptions`; what is wrong is a sentence.
-    pub(crate) fn read(value: &Value) -> Result<Self, String> {
+    /// Reads `DeleteOptions`.
+    pub(crate) fn read(value: &Value) -> Result<Self, Status> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let preconditions = &value["preconditions"];
         let orphan = value["orphanDependents"].as_bool();
         let propagation = match (value["propagationPolicy"].as_str(), orphan) {
-            (Some(_), Some(_)) => {
-                return Err("orphanDependents and deletionPropagation cannot be both set".to_owned());
+            (Some(policy), Some(_)) => {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                let wrong = Wrong::invalid("propagationPolicy", &Value::from(policy), why);
+                return Err(Status::invalid_options("DeleteOptions", vec![wrong]));
             }
-            (Some(policy), None) => Some(Propagation::read(policy)?),
+            (Some(policy), None) => Some(
+                Propagation::read(policy)
+                    .map_err(|wrong| Status::invalid_options("DeleteOptions", vec![wrong]))?,
+            ),
             (None, Some(orphan)) => Some(if orphan { Propagation::Orphan } else { Propagation::Background }),
             (None, None) => None,
         };
@@ -104,15 +111,15 @@ impl Delete {
 }
 
 impl Propagation {
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn read(text: &str) -> Result<Self, Wrong> {
         match text {
             "Orphan" => Ok(Self::Orphan),
             "Background" => Ok(Self::Background),
             "Foreground" => Ok(Self::Foreground),
-            other => Err(format!(
-                "propagationPolicy: Unsupported value: {other:?}: supported values: \
-                 \"Foreground\", \"Background\", \"Orphan\", \"nil\""
-            )),
+            other => {
+                let supported = ["Foreground", "Background", "Orphan", "nil"];
+                Err(Wrong::not_supported("propagationPolicy", &Value::from(other), &supported))
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::create::metadata;
 use super::finish::Written;
-use super::{Api, Target, Write, prepare};
+use super::{Api, Target, Write, decode, prepare};
 use crate::patch;
 use crate::status::Status;
 
@@ -21,14 +21,33 @@ impl Api {
     /// Patches an object; applying creates it if it is not there.
     pub(crate) fn patch(&self, target: &Target<'_>, patch: &Patch, write: &Write) -> Result<Written, Status> {
         match patch {
-            Patch::Json(operations) => self.change(target, write, |before| patch::json(before, operations)),
-            Patch::Merge(merge) => self.change(target, write, |before| patch::merge(before, merge)),
+            Patch::Json(operations) => {
+                self.patch_by(target, write, None, |before| patch::json(before, operations))
+            }
+            Patch::Merge(merge) => self.patch_by(target, write, None, |before| patch::merge(before, merge)),
             Patch::Strategic(strategic) => {
                 let kind = prepare::structure(target.resource);
-                self.change(target, write, |before| patch::strategic(before, strategic, kind))
+                let shown = Some(strategic);
+                self.patch_by(target, write, shown, |before| patch::strategic(before, strategic, kind))
             }
             Patch::Apply { config, force } => self.apply(target, config, *force, write),
         }
+    }
+
+    /// What cannot be read afterwards is the fault of the patch: a strategic one is `shown`, of the others the object.
+    fn patch_by(
+        &self,
+        target: &Target<'_>,
+        write: &Write,
+        shown: Option<&Value>,
+        patch: impl Fn(&Value) -> Result<Value, Status>,
+    ) -> Result<Written, Status> {
+        self.rewrite(target, write, |before, warnings| {
+            let after = patch(before)?;
+            let text = after.to_string();
+            let shown = || shown.map_or_else(|| text.clone(), patch::as_go);
+            decode::patched(target.resource, after, shown, write, warnings)
+        })
     }
 
     fn apply(
@@ -40,8 +59,7 @@ impl Api {
     ) -> Result<Written, Status> {
         let mut config = config.clone();
         let mut warnings = Vec::new();
-        prepare::check_kind(target.resource, &config)?;
-        prepare::decode_applied(target.resource, &mut config, write, &mut warnings)?;
+        decode::applied(target.resource, &mut config, write, &mut warnings)?;
         let write = Write { applies: true, ..write.clone() };
         if self.get(target).is_none() && target.subresource.is_empty() {
             let mut body = prepare::apply(self, target, None, &config, force, &write)?;

@@ -1,4 +1,4 @@
-//! What happens to an object between the body and the store: decoded, defaulted, admitted, validated.
+//! What happens to an object on its way to the store: admitted, prepared, validated, its writers recorded.
 //!
 //! Built-in kinds go by the table of fields and by [`crate::admit`], custom resources by their definition.
 
@@ -6,80 +6,12 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{Api, Fields, Target, Write, stamp, view};
+use super::{Api, Target, Write, stamp, view};
 use crate::admit::{self, Request, Shelf, Verb};
 use crate::custom::{self, Definition, Version};
 use crate::patch::{self, Structure, Writer};
 use crate::registry::Resource;
-use crate::schema::{conform, refusal, schema, strict_error, strict_warnings};
 use crate::status::{Status, Wrong};
-
-/// Reads a body as the kind it must be. Fields that nobody knows are dropped, and told as the writer wished.
-pub(super) fn decode(
-    resource: &Resource,
-    mut value: Value,
-    write: &Write,
-    warnings: &mut Vec<String>,
-) -> Result<Value, Status> {
-    check_kind(resource, &value)?;
-    value["apiVersion"] = json!(resource.api_version());
-    value["kind"] = json!(resource.kind);
-    let unknown = match schema().kind(&resource.group, &resource.version, &resource.kind) {
-        Some(message) => conform(message.id.message(), &mut value)
-            .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
-        None => custom_decode(resource, &mut value),
-    };
-    if resource.custom.is_none() {
-        admit::default(&resource.group, &resource.version, &resource.kind, &mut value);
-    }
-    strictly(write, &unknown, warnings)?;
-    Ok(value)
-}
-
-/// Tells of fields that nobody knows, as the writer wished.
-fn strictly(write: &Write, unknown: &[String], warnings: &mut Vec<String>) -> Result<(), Status> {
-    match write.fields {
-        Fields::Ignore => {}
-        Fields::Warn => warnings.extend(strict_warnings(unknown, &write.doubles)),
-        Fields::Strict => {
-            if let Some(error) = strict_error(unknown, &write.doubles) {
-                return Err(Status::bad_request(error));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Prunes and defaults a custom resource.
-fn custom_decode(resource: &Resource, value: &mut Value) -> Vec<String> {
-    let Some((_, version)) = &resource.custom else { return Vec::new() };
-    let unknown = version.prune(value);
-    version.default(value);
-    unknown
-}
-
-/// The body may leave its kind out, but not be another.
-pub(super) fn check_kind(resource: &Resource, value: &Value) -> Result<(), Status> {
-    if !value.is_object() {
-        return Err(Status::bad_request("the body of the request is not an object"));
-    }
-    let text = |name: &str| value[name].as_str().unwrap_or_default();
-    let (version, kind) = (text("apiVersion"), text("kind"));
-    let expected = resource.api_version();
-    if !version.is_empty() && version != expected {
-        return Err(Status::bad_request(format!(
-            "the API version in the data ({version}) does not match the expected API version ({expected})"
-        )));
-    }
-    if !kind.is_empty() && kind != resource.kind {
-        let (group, found) = (&resource.group, &resource.kind);
-        let version = &resource.version;
-        return Err(Status::bad_request(format!(
-            "{kind} in version {version:?} cannot be handled as a {found}: converting ({group}/{version}, Kind={kind}) to a {found} is unknown"
-        )));
-    }
-    Ok(())
-}
 
 /// Everything between decoding and storing a new object.
 pub(super) fn for_create(
@@ -101,7 +33,7 @@ pub(super) fn for_create(
             admit::allocate(value, None, api);
         }
         if is_definition(resource) {
-            define(api, value, None)?;
+            define(api, "", value, None)?;
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
@@ -137,7 +69,7 @@ pub(super) fn for_update(
             admit::allocate(after, Some(before), api);
         }
         if is_definition(resource) {
-            define(api, after, Some(before))?;
+            define(api, subresource, after, Some(before))?;
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
@@ -248,8 +180,11 @@ impl Shelf for Api {
 
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
+    version.default(value);
     value["metadata"]["generation"] = json!(1);
-    refuse(resource, value, version.validate(value, None))
+    let mut wrong = admit::validate_metadata(resource.namespaced, value, None);
+    wrong.extend(version.validate(value, None));
+    refuse(resource, value, wrong)
 }
 
 fn custom_update(
@@ -263,14 +198,21 @@ fn custom_update(
         Version::update_only_status(after, before);
     } else if version.status {
         version.update_without_status(after, before);
+        version.default(after);
     }
     if differs(before, after, version.status) {
         let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
         after["metadata"]["generation"] = json!(generation + 1);
     }
-    let wrong =
-        if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
-    refuse(target.resource, after, wrong)
+    let mut wrong = admit::validate_metadata(target.resource.namespaced, after, Some(before));
+    wrong.extend(if status {
+        version.validate_status(after, before)
+    } else {
+        version.validate(after, Some(before))
+    });
+    refuse(target.resource, after, wrong)?;
+    version.default(after);
+    Ok(())
 }
 
 /// Whether anything differs that is neither metadata nor, if it is kept apart, status.
@@ -288,10 +230,14 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
         return Ok(());
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
+    // Events are of the core group, whichever they are shown in.
+    let group = if resource.shelf == "events" { "" } else { &resource.group };
+    // A custom resource is called what it calls itself.
+    let kind = value["kind"].as_str().unwrap_or(&resource.kind);
+    Err(Status::invalid(group, kind, name, wrong))
 }
 
-fn is_definition(resource: &Resource) -> bool {
+pub(super) fn is_definition(resource: &Resource) -> bool {
     resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io"
 }
 
@@ -299,7 +245,7 @@ fn is_definition(resource: &Resource) -> bool {
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// A definition is established in the write that makes it, so that it is served when the writer hears of it.
-fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
+fn define(api: &Api, subresource: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
     custom::complete(value);
     if let Err(wrong) = Definition::read(value) {
         let name = value["metadata"]["name"].as_str().unwrap_or_default();
@@ -308,19 +254,20 @@ fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), St
     match before {
         None => {
             value["metadata"]["generation"] = json!(1);
-            value["metadata"]["finalizers"] = json!([CLEANUP]);
         }
         Some(before) => {
             if before["spec"] != value["spec"] {
                 let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
                 value["metadata"]["generation"] = json!(generation + 1);
             }
-            value["status"] = before["status"].clone();
+            if subresource != "status" {
+                value["status"] = before["status"].clone();
+            }
         }
     }
     let conflict = taken(api, value);
     let conflict = conflict.as_ref().map(|(reason, why)| (*reason, why.as_str()));
-    custom::establish(value, &super::stamp(api.now()), conflict);
+    custom::establish(value, &stamp(api.now()), conflict);
     Ok(())
 }
 
@@ -351,25 +298,6 @@ pub(super) fn allows_create_on_update(resource: &Resource) -> bool {
 
 pub(super) fn allows_unconditional_update(resource: &Resource) -> bool {
     resource.custom.is_none() && admit::nature(&resource.group, &resource.kind).allows_unconditional_update
-}
-
-/// Drops from a configuration what its kind does not know, and tells.
-pub(super) fn decode_applied(
-    resource: &Resource,
-    config: &mut Value,
-    write: &Write,
-    warnings: &mut Vec<String>,
-) -> Result<(), Status> {
-    let mut whole = config.clone();
-    let unknown = match schema().kind(&resource.group, &resource.version, &resource.kind) {
-        Some(message) => conform(message.id.message(), &mut whole)
-            .map_err(|error| refusal(&resource.version, &resource.kind, &error))?,
-        None => match &resource.custom {
-            Some((_, version)) => version.prune(config),
-            None => Vec::new(),
-        },
-    };
-    strictly(write, &unknown, warnings)
 }
 
 /// What a configuration makes of an object.

@@ -18,6 +18,9 @@ use crate::store::{Change, Compacted};
 /// How many changes are taken at a time.
 const BATCH: usize = 1000;
 
+/// Instead of a shelf: all of them, also those to come.
+pub(crate) const EVERY_SHELF: &str = "*";
+
 /// One controller. It may keep what it likes: if it falls too far behind it is made anew and told everything again.
 pub(crate) trait Controller: Send {
     /// What stands in its queue: a key, mostly.
@@ -28,6 +31,11 @@ pub(crate) trait Controller: Send {
 
     /// Brings one item where it should be. An error is tried again, later each time.
     fn reconcile(&mut self, api: &Api, item: &Self::Item) -> Result<Next, Status>;
+
+    /// What else the last reconciliation wants looked at, and after how long.
+    fn further(&mut self) -> Vec<(Self::Item, Duration)> {
+        Vec::new()
+    }
 }
 
 /// What is to happen after an item was looked at.
@@ -109,6 +117,9 @@ impl<'a, C: Controller> Course<'a, C> {
                 queue.failed(item);
             }
         }
+        for (item, wait) in controller.further() {
+            queue.add_after(item, wait);
+        }
         Ok(true)
     }
 
@@ -128,11 +139,21 @@ pub(crate) struct Feed<'a> {
 
 impl<'a> Feed<'a> {
     pub(crate) fn new(api: &Api, shelf: &'a str) -> Self {
-        Self { shelf, reached: 0, news: api.store().subscribe(shelf) }
+        let store = api.store();
+        let news = if shelf == EVERY_SHELF { store.subscribe_all() } else { store.subscribe(shelf) };
+        Self { shelf, reached: 0, news }
     }
 
     /// Tells what is there.
     pub(crate) fn begin(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) {
+        if self.shelf == EVERY_SHELF {
+            let (revision, shelves) = api.store().everything();
+            self.reached = revision;
+            for (shelf, objects) in shelves {
+                objects.iter().for_each(|object| tell(&shelf, &Change::of(object)));
+            }
+            return;
+        }
         let snapshot = api.store().list(self.shelf, "");
         self.reached = snapshot.revision;
         for object in snapshot.objects {
@@ -144,6 +165,13 @@ impl<'a> Feed<'a> {
     pub(crate) fn take(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) -> Result<(), Compacted> {
         loop {
             self.news.borrow_and_update();
+            if self.shelf == EVERY_SHELF {
+                let changes = api.store().since_on_all(self.reached, BATCH)?;
+                let Some((_, last)) = changes.last() else { return Ok(()) };
+                self.reached = last.revision;
+                changes.iter().for_each(|(shelf, change)| tell(shelf, change));
+                continue;
+            }
             let (changes, reached) = api.store().since(self.shelf, self.reached, BATCH)?;
             self.reached = reached;
             if changes.is_empty() {

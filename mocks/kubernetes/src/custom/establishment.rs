@@ -36,10 +36,14 @@ pub(crate) fn establish(crd: &mut Value, now: &str, conflict: Option<(&str, &str
     } else {
         ("False", "NotAccepted", "not all names are accepted")
     };
-    let conditions = [
+    let mut conditions = vec![
         renewed(&old, "NamesAccepted", (accepted, reason, message), now),
         renewed(&old, "Established", established, now),
     ];
+    // What others say of it, that it goes for one, is theirs to change.
+    let own = |kind: &Value| kind == "NamesAccepted" || kind == "Established";
+    let others = old["conditions"].as_array().into_iter().flatten();
+    conditions.extend(others.filter(|condition| !own(&condition["type"])).cloned());
     let names = if conflict.is_none() { crd["spec"]["names"].clone() } else { old["acceptedNames"].clone() };
     let names = if names.is_object() { names } else { json!({"plural": "", "kind": ""}) };
     let mut stored = old["storedVersions"].as_array().cloned().unwrap_or_default();

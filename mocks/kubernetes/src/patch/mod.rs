@@ -33,7 +33,7 @@ fn undecodable(prefix: &str, patch: &Value, wanted: &str) -> Status {
 }
 
 /// The JSON type of a value, as a decoder's error calls it.
-fn wire_type(value: &Value) -> &'static str {
+pub(crate) fn wire_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "bool",
@@ -58,7 +58,7 @@ fn go_type(value: &Value) -> &'static str {
 }
 
 /// A value as Go's `%v` prints it.
-fn as_go(value: &Value) -> String {
+pub(crate) fn as_go(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::String(text) => text.clone(),

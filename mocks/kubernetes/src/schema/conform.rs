@@ -10,7 +10,6 @@ use super::calendar::Precision;
 use super::scalars::{canonical_base64, canonical_quantity, canonical_time};
 use super::zero::{complete, is_empty, zero_of};
 use super::{Field, Message, Shape};
-use crate::status::Status;
 
 /// A real API server reports no more strict errors than this.
 pub(super) const REPORTED: usize = 100;
@@ -24,11 +23,6 @@ pub(crate) fn conform(message: &'static Message, object: &mut Value) -> Result<V
     let mut walk = Walk::default();
     walk.single(Shape::Message(message.id), object, &|| message.go())?;
     Ok(walk.unknown)
-}
-
-/// The answer to an object that cannot be read.
-pub(crate) fn refusal(version: &str, kind: &str, error: &str) -> Status {
-    Status::bad_request(format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}"))
 }
 
 /// The sentence about unknown and duplicate fields, if there are any, for `fieldValidation=Strict`.

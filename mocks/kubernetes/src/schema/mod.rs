@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
 pub(crate) use calendar::{Instant, Precision};
-pub(crate) use conform::{conform, refusal, strict_error, strict_warnings};
+pub(crate) use conform::{conform, strict_error, strict_warnings};
 pub(crate) use reader::read;
 pub(crate) use scalars::quantity;
 pub(crate) use table::{Field, List, Shape};

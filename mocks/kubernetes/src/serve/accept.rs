@@ -6,6 +6,9 @@ pub(super) const JSON: &str = "application/json";
 pub(super) const YAML: &str = "application/yaml";
 pub(super) const PROTOBUF: &str = "application/vnd.kubernetes.protobuf";
 
+const JSON_STREAM: &str = "application/json;stream=watch";
+const PROTOBUF_STREAM: &str = "application/vnd.kubernetes.protobuf;stream=watch";
+
 /// How bytes are made of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Encoding {
@@ -44,9 +47,32 @@ impl Form {
         clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
         let served = clauses.iter().find_map(|clause| clause.serve(protobuf, shapes));
         served.ok_or_else(|| {
-            let supported: &[&str] = if protobuf { &[JSON, YAML, PROTOBUF] } else { &[JSON, YAML] };
-            Status::not_acceptable(supported)
+            // It is said of custom resources, too, which have no protobuf.
+            Status::not_acceptable(&[JSON, YAML, PROTOBUF])
         })
+    }
+
+    /// Refuses what no route to a built-in kind has, before anybody looks closer.
+    pub(super) fn exists(accept: &str, streams: bool) -> Result<(), Status> {
+        const ALL: [&str; 5] = [JSON, YAML, PROTOBUF, JSON_STREAM, PROTOBUF_STREAM];
+        let known = |clause: &str| {
+            let range = clause.split(';').next().unwrap_or_default().trim();
+            range == "*/*" || ALL.contains(&range)
+        };
+        if accept.trim().is_empty() || accept.split(',').any(known) {
+            return Ok(());
+        }
+        Err(Status::no_such_form(if streams { &ALL } else { &ALL[..3] }))
+    }
+
+    /// The same for a stream of events: none is in YAML.
+    pub(super) fn negotiate_stream(accept: &str, protobuf: bool) -> Result<Self, Status> {
+        let form = Self::negotiate(accept, protobuf, true)?;
+        if form.encoding != Encoding::Yaml {
+            return Ok(form);
+        }
+        let supported: &[&str] = if protobuf { &[JSON_STREAM, PROTOBUF_STREAM] } else { &[JSON_STREAM] };
+        Err(Status::not_acceptable(supported))
     }
 
     pub(super) fn content_type(self) -> &'static str {
@@ -60,7 +86,7 @@ impl Form {
     /// The same of a stream of events.
     pub(super) fn stream_type(self) -> &'static str {
         match self.encoding {
-            Encoding::Protobuf => "application/vnd.kubernetes.protobuf;stream=watch",
+            Encoding::Protobuf => PROTOBUF_STREAM,
             _ => JSON,
         }
     }

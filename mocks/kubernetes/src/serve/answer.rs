@@ -59,8 +59,12 @@ impl Showing<'_> {
 
     /// A list, piece by piece.
     pub(super) async fn list(&self, page: &Page) -> Vec<Bytes> {
-        let metadata = list_metadata(page);
-        if self.form.shape != Shape::Whole || self.form.pretty {
+        let mut metadata = list_metadata(page);
+        if self.form.shape == Shape::Whole && self.resource.custom.is_some() {
+            // Upstream keeps these lists as maps, and writes what is empty.
+            metadata.entry("continue").or_insert_with(|| json!(""));
+        }
+        if self.form.shape != Shape::Whole || self.form.pretty || self.form.encoding == Encoding::Yaml {
             let values: Vec<Value> = page.objects.iter().map(|object| view(self.resource, object)).collect();
             return vec![self.bytes(&self.shaped_list(&values, metadata))];
         }
@@ -144,13 +148,14 @@ fn list_metadata(page: &Page) -> Map<String, Value> {
     metadata
 }
 
-/// A value as bytes. JSON is YAML, too.
+/// A value as bytes.
 pub(super) fn encode(form: Form, value: &Value) -> Bytes {
     let bytes = match form.encoding {
         Encoding::Protobuf => protobuf::encode(value).unwrap_or_else(|error| {
             tracing::error!(%error, "an object has no protobuf form");
             Vec::new()
         }),
+        Encoding::Yaml => super::yaml::write(value).into_bytes(),
         _ if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
         _ => serde_json::to_vec(value).unwrap_or_default(),
     };

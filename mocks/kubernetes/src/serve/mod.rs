@@ -5,17 +5,21 @@
 mod accept;
 mod answer;
 mod body;
+mod deletion;
 mod list;
 mod options;
+mod patching;
 mod path;
 mod plain;
 mod query;
 mod review;
 mod select;
 mod subresource;
+mod syntax;
 mod token;
 mod verbs;
 mod watch;
+mod yaml;
 
 use std::sync::Arc;
 
@@ -31,7 +35,7 @@ use crate::api::Api;
 use crate::listen::{Attempt, Body, Handler, Tokens, User};
 use crate::present::Include;
 use crate::registry::Resource;
-use crate::status::{Name, Status};
+use crate::status::Status;
 
 /// Answers all requests of one control plane.
 #[derive(Clone, Debug)]
@@ -64,7 +68,9 @@ impl Service {
 
     async fn answer(&self, request: &Request<Bytes>, user: &User) -> Response<Body> {
         let path = request.uri().path();
-        let Some(parsed) = ResourcePath::parse(path) else { return self.plain(request, user) };
+        let Some(parsed) = ResourcePath::parse(path).filter(|parsed| self.knows_group(parsed, user)) else {
+            return self.plain(request, user);
+        };
         let query = Query::parse(request.uri().query().unwrap_or_default());
         let accept = header(request.headers(), ACCEPT.as_str());
         // Errors are told in the form that was asked for, as far as it is known by then.
@@ -86,14 +92,9 @@ impl Service {
         allowed(user, verb, &path)?;
         let registry = self.api.registry();
         let found = registry.find(&path.group, &path.version, &path.resource);
-        let resource = found.filter(|_| !path.too_long).ok_or_else(Status::no_such_path)?.clone();
-        if resource.namespaced == path.namespace.is_empty() && !across_namespaces(&resource, verb, &path) {
-            return Err(Status::no_such_path());
-        }
-        let accept = header(request.headers(), ACCEPT.as_str());
-        let reads = matches!(verb, "get" | "list" | "watch") || path.subresource.is_empty();
-        let mut form = Form::negotiate(accept, resource.custom.is_none(), reads)?;
-        form.pretty |= query.flag("pretty").unwrap_or_default();
+        let resource = found.filter(|_| !path.broken).ok_or_else(Status::no_such_path)?.clone();
+        route(&resource, verb, &path)?;
+        let form = form(request, &resource, verb, &path, &query)?;
         let include = Include::parse(query.text("includeObject"))?;
         let call = Call {
             api: &self.api,
@@ -107,8 +108,65 @@ impl Service {
             form,
             include,
         };
-        call.run(verb).await
+        let mut response = call.run(verb).await?;
+        if let Some((_, version)) = &call.resource.custom {
+            answer::warn(&mut response, version.deprecated.as_slice());
+        }
+        Ok(response)
     }
+}
+
+/// In which form the answer is wanted.
+fn form(
+    request: &Request<Bytes>,
+    resource: &Resource,
+    verb: &str,
+    path: &ResourcePath,
+    query: &Query,
+) -> Result<Form, Status> {
+    let accept = header(request.headers(), ACCEPT.as_str());
+    let built_in = resource.custom.is_none();
+    if built_in {
+        Form::exists(accept, verb == "list" || verb == "watch")?;
+    }
+    if verb == "watch" {
+        return Form::negotiate_stream(accept, built_in);
+    }
+    let reads = matches!(verb, "get" | "list") || path.subresource.is_empty();
+    let mut form = Form::negotiate(accept, built_in, reads)?;
+    form.pretty |= query.flag("pretty").unwrap_or_default();
+    Ok(form)
+}
+
+/// Whether the path can be gone in that way.
+fn route(resource: &Resource, verb: &str, path: &ResourcePath) -> Result<(), Status> {
+    let many = path.name.is_empty();
+    if path.namespace.is_empty() == resource.namespaced {
+        if !resource.namespaced || !many && !path.watch {
+            return Err(Status::no_such_path());
+        }
+        if !matches!(verb, "list" | "watch") {
+            return Err(Status::method_not_allowed());
+        }
+    }
+    let fits = match verb {
+        "list" | "deletecollection" => many,
+        "create" => many || !path.subresource.is_empty(),
+        "get" | "update" | "patch" | "delete" => !many,
+        "watch" => true,
+        _ => false,
+    };
+    if !fits {
+        return Err(Status::method_not_allowed());
+    }
+    if path.name.contains('/') {
+        return Err(Status::no_such_path());
+    }
+    if path.name.contains('%') {
+        let name = &path.name;
+        return Err(Status::bad_request(format!("Name parameter invalid: {name:?}: may not contain '%'")));
+    }
+    Ok(())
 }
 
 impl Handler for Service {
@@ -120,11 +178,11 @@ impl Handler for Service {
 /// What the request wants to do, in the words of access rules.
 fn verb(method: &Method, path: &ResourcePath, query: &Query) -> &'static str {
     let many = path.name.is_empty();
-    let watches = path.watch || query.flag("watch").unwrap_or_default();
+    let watches = path.watch || many && query.flag("watch").unwrap_or_default();
     match *method {
-        Method::GET | Method::HEAD if watches && path.subresource.is_empty() => "watch",
-        Method::GET | Method::HEAD if many => "list",
-        Method::GET | Method::HEAD => "get",
+        Method::GET if watches && path.subresource.is_empty() => "watch",
+        Method::GET if many => "list",
+        Method::GET => "get",
         Method::POST => "create",
         Method::PUT => "update",
         Method::PATCH => "patch",
@@ -132,12 +190,6 @@ fn verb(method: &Method, path: &ResourcePath, query: &Query) -> &'static str {
         Method::DELETE => "delete",
         _ => "",
     }
-}
-
-/// Lists and watches may cover all namespaces; reviews of access have none.
-fn across_namespaces(resource: &Resource, verb: &str, path: &ResourcePath) -> bool {
-    resource.namespaced && path.name.is_empty() && matches!(verb, "list" | "watch")
-        || resource.namespaced && path.watch
 }
 
 fn allowed(user: &User, verb: &str, path: &ResourcePath) -> Result<(), Status> {
@@ -161,11 +213,5 @@ fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 impl Call<'_> {
     fn agent(&self) -> &str {
         header(self.headers, USER_AGENT.as_str())
-    }
-
-    /// The verb is not one of this resource.
-    fn refused(&self, verb: &str) -> Status {
-        let name = Name { group: &self.resource.group, resource: &self.resource.plural };
-        Status::method_not_allowed(name, verb)
     }
 }

@@ -40,7 +40,7 @@ impl ListOptions {
         };
         Ok(Self {
             watch,
-            revision: version.map(read_version).transpose()?,
+            revision: version.map(|version| read_list_version(version, watch)).transpose()?,
             exact: matching == Some(EXACT),
             limit: natural("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
             token,
@@ -52,14 +52,21 @@ impl ListOptions {
 }
 
 /// A resource version as a number. To clients it is opaque, so anything else was made up.
-pub(super) fn read_version(text: &str) -> Result<u64, Status> {
+pub(super) fn read_version(text: &str) -> Result<u64, Wrong> {
     text.parse().map_err(|_| {
-        let wrong = Wrong::invalid(
-            "resourceVersion",
-            &json!(text),
-            &format!("strconv.ParseUint: parsing {text:?}: invalid syntax"),
-        );
-        Status::bad_request(wrong.to_string())
+        let why = format!("strconv.ParseUint: parsing {text:?}: invalid syntax");
+        Wrong::invalid("resourceVersion", &json!(text), &why)
+    })
+}
+
+/// Lists tell of a version that is none more kindly than watches do.
+fn read_list_version(text: &str, watch: bool) -> Result<u64, Status> {
+    read_version(text).map_err(|wrong| {
+        if watch {
+            Status::plain(wrong.to_string())
+        } else {
+            Status::bad_request(format!("invalid resource version: {wrong}"))
+        }
     })
 }
 

@@ -11,8 +11,8 @@ pub(super) struct ResourcePath {
     pub(super) subresource: String,
     /// The old way to watch: `/api/v1/watch/…`.
     pub(super) watch: bool,
-    /// There is more than a subresource can have.
-    pub(super) too_long: bool,
+    /// It leads nowhere: there is more than a subresource can have, or a part is empty.
+    pub(super) broken: bool,
 }
 
 /// Namespaces have subresources of their own, all other words after one are resources in it.
@@ -51,7 +51,7 @@ impl ResourcePath {
         found.resource = parts.next()?;
         found.name = parts.next().unwrap_or_default();
         found.subresource = parts.next().unwrap_or_default();
-        found.too_long = parts.next().is_some();
+        found.broken = parts.next().is_some() || path.contains("//");
         Some(found)
     }
 }

@@ -5,8 +5,9 @@ use hyper::header::{ACCEPT, ETAG, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request, Response};
 use serde_json::{Value, json};
 
-use super::accept::{Form, JSON};
+use super::accept::{Form, JSON, PROTOBUF, YAML};
 use super::answer::{self, respond};
+use super::path::ResourcePath;
 use super::{Service, header};
 use crate::listen::{Body, User};
 use crate::registry::{AGGREGATED_TYPE, V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2, entity_tag};
@@ -23,10 +24,32 @@ impl Service {
             let verb = method.as_str().to_ascii_lowercase();
             return answer::error(Form::JSON, &user.forbidden_path(&verb, path));
         }
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return answer::error(Form::JSON, &Status::no_such_path());
+        let found = self.read_plain(request, path);
+        match (found, *method == Method::GET || *method == Method::HEAD) {
+            (Some(found), true) => found,
+            (Some(_), false) => answer::error(Form::JSON, &Status::method_not_allowed()),
+            // Below a group that is served somebody knows how to say it; nobody knows anything of the rest.
+            (None, _) if path.starts_with("/api/") || self.is_below_a_built_in_group(path) => {
+                answer::error(Form::JSON, &Status::no_such_path())
+            }
+            (None, _) => nothing(),
         }
-        self.read_plain(request, path).unwrap_or_else(|| answer::error(Form::JSON, &Status::no_such_path()))
+    }
+
+    /// Whether anything is served in the group of a path. What is not is told to those who may know.
+    pub(super) fn knows_group(&self, path: &ResourcePath, user: &User) -> bool {
+        path.group.is_empty() || user.is_anonymous() || self.has_group(&path.group)
+    }
+
+    fn is_below_a_built_in_group(&self, path: &str) -> bool {
+        let mut parts = path.trim_matches('/').split('/');
+        let group = parts.next().filter(|first| *first == "apis").and_then(|_| parts.next());
+        let registry = self.api.registry();
+        group.is_some_and(|name| registry.groups().any(|group| group.name == name && group.is_built_in()))
+    }
+
+    fn has_group(&self, name: &str) -> bool {
+        self.api.registry().groups().any(|group| group.name == name)
     }
 
     fn read_plain(&self, request: &Request<Bytes>, path: &str) -> Option<Response<Body>> {
@@ -35,8 +58,11 @@ impl Service {
         let aggregated = wants_aggregated(request);
         Some(match parts.as_slice() {
             [] => json_answer(&self.paths()),
-            ["healthz" | "livez" | "readyz", ..] => text("ok"),
+            ["healthz" | "livez" | "readyz"] | ["healthz" | "livez" | "readyz", "ping" | "log"] => text("ok"),
             ["version"] => json_answer(&version()),
+            ["api" | "apis"] if unacceptable(request) => {
+                answer::error(Form::JSON, &Status::not_acceptable(&[JSON, YAML, PROTOBUF]))
+            }
             ["api"] if aggregated => tagged(request, &registry.aggregated_core()),
             ["apis"] if aggregated => tagged(request, &registry.aggregated_groups()),
             ["api"] => json_answer(&registry.core_versions(&self.address)),
@@ -85,6 +111,19 @@ fn wants_aggregated(request: &Request<Bytes>) -> bool {
             && has("as=APIGroupDiscoveryList")
             && (has(JSON) || has("*/*") || has("application/*"))
     })
+}
+
+/// Whether all that is asked for is a form of discovery that is not served.
+fn unacceptable(request: &Request<Bytes>) -> bool {
+    let accept = header(request.headers(), ACCEPT.as_str());
+    !accept.trim().is_empty()
+        && !wants_aggregated(request)
+        && accept.split(',').all(|clause| clause.contains("as=") || Form::exists(clause, false).is_err())
+}
+
+/// What stands beside all routes.
+fn nothing() -> Response<Body> {
+    respond(404, "text/plain; charset=utf-8", Bytes::from_static(b"404 page not found\n"))
 }
 
 fn tagged(request: &Request<Bytes>, document: &Value) -> Response<Body> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::Call;
 use crate::listen::Body;
-use crate::status::Status;
+use crate::status::{Status, Wrong};
 
 impl Call<'_> {
     /// The answer, if the request is such a question.
@@ -22,20 +22,33 @@ impl Call<'_> {
             ("authentication.k8s.io", "SelfSubjectReview") => json!({"userInfo": self.user_info()}),
             ("authentication.k8s.io", "TokenReview") => Value::Null,
             ("", "Binding") => {
-                return Some(if verb == "create" { self.bind_named() } else { Err(self.no_bindings()) });
+                return Some(if verb == "create" {
+                    self.bind_named()
+                } else {
+                    Err(Status::method_not_allowed())
+                });
             }
             ("", "ComponentStatus") => return Some(Err(Status::not_simulated("componentstatuses"))),
             _ => return None,
         };
-        Some(if verb == "create" { self.reviewed(status) } else { Err(self.refused(verb)) })
+        Some(if verb == "create" { self.reviewed(status) } else { Err(Status::method_not_allowed()) })
     }
 
     fn reviewed(&self, status: Value) -> Result<Response<Body>, Status> {
-        let mut review = self.body(&mut Vec::new())?;
+        let (group, version, kind) = (&self.resource.group, &self.resource.version, &self.resource.kind);
+        let mut review = self.typed_body(group, version, kind)?;
+        check_attributes(group, kind, &review["spec"])?;
         let status = if self.resource.kind == "TokenReview" { self.token_review(&review) } else { status };
         review["kind"] = json!(self.resource.kind);
         review["apiVersion"] = json!(self.resource.api_version());
         review["status"] = status;
+        if review["metadata"].is_null() {
+            review["metadata"] = json!({});
+        }
+        // The rules are everybody's, wherever they are asked for.
+        if self.resource.kind == "SelfSubjectRulesReview" {
+            review["spec"] = json!({});
+        }
         self.value(201, &review)
     }
 
@@ -55,9 +68,38 @@ impl Call<'_> {
     }
 
     fn bind_named(&self) -> Result<Response<Body>, Status> {
-        let body = self.body(&mut Vec::new())?;
+        let body = self.typed_body("", "v1", "Binding")?;
         self.bind(body["metadata"]["name"].as_str().unwrap_or_default())
     }
+}
+
+/// Access is asked to one thing, for somebody.
+fn check_attributes(group: &str, kind: &str, spec: &Value) -> Result<(), Status> {
+    let mut wrong = Vec::new();
+    if kind.ends_with("SubjectAccessReview") {
+        let asked = [&spec["resourceAttributes"], &spec["nonResourceAttributes"]];
+        match asked.map(Value::is_null) {
+            [true, true] => {
+                let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+                wrong.push(Wrong::invalid("spec.resourceAttributes", &Value::Null, why));
+            }
+            [false, false] => {
+                let why = "cannot be specified in combination with resourceAttributes";
+                wrong.push(Wrong::invalid("spec.nonResourceAttributes", asked[1], why));
+            }
+            _ => {}
+        }
+    }
+    let nobody = spec["user"].as_str().is_none_or(str::is_empty)
+        && spec["groups"].as_array().is_none_or(Vec::is_empty);
+    if nobody && matches!(kind, "SubjectAccessReview" | "LocalSubjectAccessReview") {
+        wrong.push(Wrong::invalid(
+            "spec.user",
+            &json!(""),
+            "at least one of user or group must be specified",
+        ));
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(Status::invalid(group, "", "", wrong)) }
 }
 
 fn everything() -> Value {

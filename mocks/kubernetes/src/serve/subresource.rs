@@ -5,19 +5,22 @@ use serde_json::{Value, json};
 
 use super::Call;
 use super::answer;
-use crate::api::{Patch, patched, read_eviction};
+use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
 use crate::listen::{Body, Claims, ISSUER, User};
-use crate::status::{Name, Status, Wrong};
+use crate::registry::api_version;
+use crate::status::{Status, Wrong};
 
 impl Call<'_> {
     pub(super) fn on_subresource(&self, verb: &str) -> Result<Response<Body>, Status> {
         let name = self.path.subresource.as_str();
         let found = self.resource.subresource(name).ok_or_else(Status::no_such_path)?;
-        if !found.simulated {
-            return Err(Status::not_simulated(&format!("{}/{name}", self.resource.plural)));
-        }
         if !found.allows(verb) {
-            return Err(self.refused(verb));
+            return Err(Status::method_not_allowed());
+        }
+        if !found.simulated {
+            let target = self.target();
+            self.api.get(&target).ok_or_else(|| target.not_found())?;
+            return Err(Status::not_simulated(&format!("{}/{name}", self.resource.plural)));
         }
         match (name, verb) {
             ("scale", "get") => self.value(200, &self.api.scale(&self.target())?),
@@ -28,7 +31,7 @@ impl Call<'_> {
             (_, "get") => self.get(),
             (_, "update") => self.update(),
             (_, "patch") => self.patch(),
-            _ => Err(self.refused(verb)),
+            _ => Err(Status::method_not_allowed()),
         }
     }
 
@@ -37,33 +40,37 @@ impl Call<'_> {
     }
 
     fn rescale(&self, verb: &str) -> Result<Response<Body>, Status> {
-        let write = self.write()?;
         let target = self.target();
         if verb == "update" {
-            let body = self.body(&mut Vec::new())?;
+            let write = self.write("UpdateOptions")?;
+            let body = self.typed_body("autoscaling", "v1", "Scale")?;
+            same_name(body["metadata"].get("name"), target.name)?;
             self.api.rescale(&target, &write, |_| Ok(body.clone()))?;
         } else {
-            let patch = self.read_scale_patch()?;
+            let mut write = self.write("PatchOptions")?;
+            // A `Scale` is built in, whatever it scales: it takes all patches.
+            let patch = self.read_patch(&mut write, true)?;
             self.api.rescale(&target, &write, |scale| patched(scale, &patch))?;
         }
         self.value(200, &self.api.scale(&target)?)
     }
 
-    /// A `Scale` is built in, whatever it scales: it takes all patches.
-    fn read_scale_patch(&self) -> Result<Patch, Status> {
-        match super::body::media_type(self.headers) {
-            "application/strategic-merge-patch+json" => {
-                let patch = serde_json::from_slice(self.body)
-                    .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))?;
-                Ok(Patch::Strategic(patch))
-            }
-            _ => self.read_patch(),
-        }
+    /// A body of another kind than the resource's.
+    pub(super) fn typed_body(&self, group: &str, version: &str, kind: &str) -> Result<Value, Status> {
+        let body = super::body::read(
+            self.headers,
+            self.body,
+            (&api_version(group, version), kind),
+            true,
+            &mut Vec::new(),
+        )?;
+        read_as((group, version, kind), body)
     }
 
     fn evict(&self) -> Result<Response<Body>, Status> {
-        let mut write = self.write()?;
-        let body = self.body(&mut Vec::new())?;
+        let mut write = self.write("CreateOptions")?;
+        let body = self.typed_body("policy", "v1", "Eviction")?;
+        same_namespace(body["metadata"].get("namespace"), &self.path.namespace)?;
         let named = body["metadata"]["name"].as_str().unwrap_or_default();
         if named != self.path.name {
             let why = "name in URL does not match name in Eviction object";
@@ -78,15 +85,24 @@ impl Call<'_> {
 
     /// Binds the pod of that name; the old way names it in the body only.
     pub(super) fn bind(&self, pod: &str) -> Result<Response<Body>, Status> {
-        let write = self.write()?;
-        let body = self.body(&mut Vec::new())?;
+        let write = self.write("CreateOptions")?;
+        let body = self.typed_body("", "v1", "Binding")?;
+        same_namespace(body["metadata"].get("namespace"), &self.path.namespace)?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (name, kind, node) =
+            (text(&body["metadata"]["name"]), text(&body["target"]["kind"]), text(&body["target"]["name"]));
+        if name != pod {
+            return Err(Status::bad_request("name in URL does not match name in Binding object"));
+        }
+        if !matches!(kind.as_str(), "" | "Node") {
+            let wrong = Wrong::not_supported("target.kind", &json!(kind), &["Node", "<empty>"]);
+            return Err(Status::plain(wrong.to_string()));
+        }
+        if node.is_empty() {
+            return Err(Status::plain(Wrong::required("target.name", "").to_string()));
+        }
         let registry = self.api.registry();
         let pods = registry.find("", "v1", "pods").ok_or_else(Status::no_such_path)?;
-        let node = body["target"]["name"].as_str().unwrap_or_default();
-        if node.is_empty() {
-            let wrong = Wrong::required("target.name", "");
-            return Err(Status::invalid("", "Binding", pod, vec![wrong]));
-        }
         let target = crate::api::Target { resource: pods, name: pod, ..self.target() };
         self.api.bind(&target, &body, &write)?;
         self.success(201)
@@ -100,7 +116,7 @@ impl Call<'_> {
 
     /// A token for a service account.
     fn token(&self) -> Result<Response<Body>, Status> {
-        let mut request = self.body(&mut Vec::new())?;
+        let mut request = self.typed_body("authentication.k8s.io", "v1", "TokenRequest")?;
         let target = crate::api::Target { subresource: "", ..self.target() };
         let account = self.api.get(&target).ok_or_else(|| target.not_found())?;
         let (namespace, name) = (&*account.key.namespace, &*account.key.name);
@@ -112,7 +128,7 @@ impl Call<'_> {
                 &json!(seconds),
                 "may not specify a duration less than 10 minutes",
             );
-            return Err(Status::invalid("authentication.k8s.io", "TokenRequest", name, vec![wrong]));
+            return Err(Status::invalid("authentication.k8s.io", "TokenRequest", "", vec![wrong]));
         }
         let now = self.api.now();
         let audiences: Vec<String> =
@@ -126,15 +142,11 @@ impl Call<'_> {
         let (token, expires) = self.tokens.issue(user, &claims, now);
         request["kind"] = json!("TokenRequest");
         request["apiVersion"] = json!("authentication.k8s.io/v1");
-        request["metadata"] =
-            json!({"name": name, "namespace": namespace, "creationTimestamp": crate::api::stamp(now)});
+        request["metadata"] = json!({"name": name, "namespace": namespace, "uid": &*account.uid, "creationTimestamp": crate::api::stamp(now)});
         request["spec"]["audiences"] = json!(audiences);
         request["spec"]["expirationSeconds"] = json!(seconds);
+        request["spec"]["boundObjectRef"] = request["spec"]["boundObjectRef"].take();
         request["status"] = json!({"token": token, "expirationTimestamp": crate::api::stamp(expires)});
         self.value(201, &request)
-    }
-
-    pub(super) fn no_bindings(&self) -> Status {
-        Status::method_not_allowed(Name { group: "", resource: "bindings" }, "list")
     }
 }

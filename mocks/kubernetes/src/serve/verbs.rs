@@ -1,19 +1,18 @@
 //! What can be asked of a resource: get, list, watch, create, update, patch, delete, deletecollection.
 
-use bytes::Bytes;
 use hyper::Response;
 use serde_json::Value;
 
-use super::accept::{Encoding, Shape};
+use super::accept::Shape;
 use super::answer::{self, Showing, respond};
 use super::list::{self, not_from_the_future};
 use super::options::{ListOptions, read_version};
 use super::select::Selection;
 use super::watch::Watch;
 use super::{Call, body};
-use crate::api::{Delete, Deleted, Patch, Target, Write, Written};
+use crate::api::{Target, Write, Written};
 use crate::listen::Body;
-use crate::status::{Status, Wrong};
+use crate::status::Status;
 use crate::store::Object;
 
 impl Call<'_> {
@@ -25,7 +24,7 @@ impl Call<'_> {
             return review;
         }
         if !self.resource.allows(verb) {
-            return Err(self.refused(verb));
+            return Err(Status::method_not_allowed());
         }
         match verb {
             "get" => self.get(),
@@ -36,7 +35,7 @@ impl Call<'_> {
             "patch" => self.patch(),
             "delete" => self.delete(),
             "deletecollection" => self.delete_collection().await,
-            other => Err(self.refused(other)),
+            _ => Err(Status::method_not_allowed()),
         }
     }
 
@@ -53,17 +52,20 @@ impl Call<'_> {
         Showing { resource: &self.resource, form: self.form, include: self.include, now: self.api.now() }
     }
 
-    pub(super) fn write(&self) -> Result<Write, Status> {
-        body::write_options(&self.query, &self.user.name, self.agent())
+    /// `kind` is that of the options, for errors.
+    pub(super) fn write(&self, kind: &str) -> Result<Write, Status> {
+        body::write_options(&self.query, kind, &self.user.name, self.agent())
     }
 
     pub(super) fn body(&self, doubles: &mut Vec<String>) -> Result<Value, Status> {
-        body::read(self.headers, self.body, self.resource.custom.is_none(), doubles)
+        let wanted = (self.resource.api_version(), self.resource.kind.as_str());
+        body::read(self.headers, self.body, (&wanted.0, wanted.1), self.resource.custom.is_none(), doubles)
     }
 
     pub(super) fn get(&self) -> Result<Response<Body>, Status> {
         if let Some(version) = self.query.text("resourceVersion") {
-            not_from_the_future(self.api, read_version(version)?)?;
+            let version = read_version(version).map_err(|wrong| Status::plain(wrong.to_string()))?;
+            not_from_the_future(self.api, version)?;
         }
         let target = self.target();
         let object = self.api.get(&target).ok_or_else(|| target.not_found())?;
@@ -82,7 +84,7 @@ impl Call<'_> {
         Ok(respond(200, self.form.content_type(), Body::pieces(pieces)))
     }
 
-    fn selection(&self) -> Result<Selection, Status> {
+    pub(super) fn selection(&self) -> Result<Selection, Status> {
         Selection::new(&self.resource, &self.path.namespace, &self.path.name, &self.query)
     }
 
@@ -97,10 +99,7 @@ impl Call<'_> {
     }
 
     fn create(&self) -> Result<Response<Body>, Status> {
-        if !self.path.name.is_empty() {
-            return Err(self.refused("create"));
-        }
-        let mut write = self.write()?;
+        let mut write = self.write("CreateOptions")?;
         let value = self.strict_body(&mut write)?;
         let written = self.api.create(&self.resource, &self.path.namespace, value, &write)?;
         Ok(self.written(&written))
@@ -122,128 +121,12 @@ impl Call<'_> {
     }
 
     pub(super) fn update(&self) -> Result<Response<Body>, Status> {
-        let mut write = self.write()?;
+        let mut write = self.write("UpdateOptions")?;
         let value = self.strict_body(&mut write)?;
         Ok(self.written(&self.api.replace(&self.target(), &write, &value)?))
     }
 
-    pub(super) fn patch(&self) -> Result<Response<Body>, Status> {
-        let write = self.write()?;
-        let patch = self.read_patch()?;
-        Ok(self.written(&self.api.patch(&self.target(), &patch, &write)?))
-    }
-
-    /// The patch that the body is, by its content type.
-    pub(super) fn read_patch(&self) -> Result<Patch, Status> {
-        const SUPPORTED: [&str; 4] = [
-            "application/json-patch+json",
-            "application/merge-patch+json",
-            "application/strategic-merge-patch+json",
-            "application/apply-patch+yaml",
-        ];
-        const CUSTOM: [&str; 3] = [SUPPORTED[0], SUPPORTED[1], SUPPORTED[3]];
-        let custom = self.resource.custom.is_some();
-        let read = |body: &Bytes| -> Result<Value, Status> {
-            serde_json::from_slice(body)
-                .map_err(|error| Status::bad_request(format!("error decoding patch: {error}")))
-        };
-        match body::media_type(self.headers) {
-            "application/json-patch+json" => Ok(Patch::Json(read(self.body)?)),
-            "application/merge-patch+json" => Ok(Patch::Merge(read(self.body)?)),
-            "application/strategic-merge-patch+json" if !custom => Ok(Patch::Strategic(read(self.body)?)),
-            "application/apply-patch+yaml" => {
-                if self.query.text("fieldManager").is_none() {
-                    let wrong = Wrong::required("fieldManager", "is required for apply patch");
-                    return Err(Status::invalid("meta.k8s.io", "PatchOptions", "", vec![wrong]));
-                }
-                let force = self.query.flag("force").unwrap_or_default();
-                Ok(Patch::Apply { config: body::read_yaml(self.body)?, force })
-            }
-            other => {
-                let supported: &[&str] = if custom { &CUSTOM } else { &SUPPORTED };
-                Err(Status::unsupported_media_type(other, supported))
-            }
-        }
-    }
-
-    fn delete(&self) -> Result<Response<Body>, Status> {
-        let (delete, write) = self.delete_options()?;
-        let target = self.target();
-        let deleted = self.api.delete(&target, &delete, &write)?;
-        Ok(self.deleted(&deleted))
-    }
-
-    /// How to delete: by the body, or by the query if there is none.
-    fn delete_options(&self) -> Result<(Delete, Write), Status> {
-        let mut write = self.write()?;
-        let mut options = Value::Null;
-        if !self.body.is_empty() {
-            options = body::read(self.headers, self.body, true, &mut Vec::new())?;
-        }
-        for key in ["propagationPolicy", "orphanDependents", "gracePeriodSeconds"] {
-            if let (Some(text), true) = (self.query.text(key), options[key].is_null()) {
-                if !options.is_object() {
-                    options = serde_json::json!({});
-                }
-                options[key] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-            }
-        }
-        write.dry_run |=
-            options["dryRun"].as_array().is_some_and(|list| list.iter().any(|value| value == "All"));
-        let delete = Delete::read(&options).map_err(|why| Status::invalid_options("DeleteOptions", &why))?;
-        Ok((delete, write))
-    }
-
-    /// The object if it is still there or of a kind that is shown once more, a status otherwise.
-    fn deleted(&self, deleted: &Deleted) -> Response<Body> {
-        let core = self.resource.group.is_empty();
-        let shown = [
-            "pods",
-            "services",
-            "persistentvolumes",
-            "persistentvolumeclaims",
-            "serviceaccounts",
-            "podtemplates",
-            "resourcequotas",
-        ];
-        if !deleted.gone || core && shown.contains(&self.resource.plural.as_str()) {
-            return self.one(200, &deleted.object);
-        }
-        let details = serde_json::json!({
-            "name": &*deleted.object.key.name,
-            "group": self.resource.group,
-            "kind": self.resource.plural,
-            "uid": &*deleted.object.uid,
-        });
-        let mut details = details;
-        if core && let Some(details) = details.as_object_mut() {
-            details.remove("group");
-        }
-        let status = serde_json::json!({
-            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
-        });
-        answer::value(200, self.whole(), &status)
-    }
-
     pub(super) fn whole(&self) -> super::accept::Form {
-        let encoding = if self.form.encoding == Encoding::Yaml { Encoding::Json } else { self.form.encoding };
-        super::accept::Form { shape: Shape::Whole, encoding, ..self.form }
-    }
-
-    async fn delete_collection(&self) -> Result<Response<Body>, Status> {
-        let (delete, write) = self.delete_options()?;
-        let options = ListOptions::read(&self.query, false)?;
-        let selection = self.selection()?;
-        let page = list::page(self.api, &self.resource, &selection, &options)?;
-        for object in &page.objects {
-            let (namespace, name) = (&*object.key.namespace, &*object.key.name);
-            let target = Target { resource: &self.resource, namespace, name, subresource: "" };
-            match self.api.delete(&target, &delete, &write) {
-                Err(status) if status.code != 404 => return Err(status),
-                _ => tokio::task::yield_now().await,
-            }
-        }
-        let pieces = self.showing().list(&page).await;
-        Ok(respond(200, self.form.content_type(), Body::pieces(pieces)))
+        super::accept::Form { shape: Shape::Whole, ..self.form }
     }
 }

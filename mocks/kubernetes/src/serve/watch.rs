@@ -195,7 +195,7 @@ impl Watch {
             Shape::Metadata => ("PartialObjectMetadata".to_owned(), "meta.k8s.io/v1".to_owned()),
             _ => (self.resource.kind.clone(), self.resource.api_version()),
         };
-        let mut metadata = json!({"resourceVersion": self.reached.to_string(), "creationTimestamp": null});
+        let mut metadata = json!({"resourceVersion": self.reached.to_string()});
         if end {
             metadata["annotations"] = json!({ INITIAL_END: "true" });
         }

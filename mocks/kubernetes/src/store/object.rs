@@ -140,17 +140,20 @@ impl Draft {
         self.before.len() + self.after.len()
     }
 
-    /// The object as it would be: a trial has no revision.
+    /// The object as it would be if it were created: a trial has no revision.
     pub(crate) fn trial(&self) -> Object {
-        self.at(0)
+        self.with(0, &[])
     }
 
     /// The object, once it has its revision.
     pub(crate) fn at(&self, revision: u64) -> Object {
-        let number = revision.to_string();
-        let mut json = Vec::with_capacity(self.before.len() + number.len() + self.after.len());
+        self.with(revision, format!(",\"resourceVersion\":\"{revision}\"").as_bytes())
+    }
+
+    fn with(&self, revision: u64, member: &[u8]) -> Object {
+        let mut json = Vec::with_capacity(self.before.len() + member.len() + self.after.len());
         json.extend_from_slice(&self.before);
-        json.extend_from_slice(number.as_bytes());
+        json.extend_from_slice(member);
         json.extend_from_slice(&self.after);
         Object {
             key: self.key.clone(),
@@ -216,15 +219,16 @@ fn split(value: &Value) -> (usize, Vec<u8>, Vec<u8>) {
     (body, before, after)
 }
 
+/// The name stands before the revision, so that a comma can follow it either way.
 fn split_metadata(metadata: &Value, before: &mut Vec<u8>, after: &mut Vec<u8>) {
     before.push(b'{');
+    member(before, "name", &metadata["name"]);
     let entries = metadata.as_object().into_iter().flatten();
-    for (key, child) in entries.filter(|(key, _)| *key != "resourceVersion") {
-        member(before, key, child);
-        before.push(b',');
+    for (key, child) in entries.filter(|(key, _)| !["name", "resourceVersion"].contains(&key.as_str())) {
+        after.push(b',');
+        member(after, key, child);
     }
-    before.extend_from_slice(b"\"resourceVersion\":\"");
-    after.extend_from_slice(b"\"}");
+    after.push(b'}');
 }
 
 fn member(out: &mut Vec<u8>, key: &str, child: &Value) {
@@ -261,6 +265,12 @@ mod tests {
         assert_eq!(object.value(), expected);
         assert_eq!(object.key, Key::new("b", "a"));
         assert_eq!(object.label("z"), Some("1"));
+    }
+
+    #[test]
+    fn a_trial_has_no_revision() {
+        let value = json!({"kind": "Node", "metadata": {"name": "a", "uid": "u"}});
+        assert_eq!(Draft::new(&value, Box::default(), None).trial().value(), value);
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! Deletions: how the client wants it done, and what it is shown.
+
+use hyper::Response;
+use serde_json::{Value, json};
+
+use super::answer::{self, respond};
+use super::list;
+use super::options::ListOptions;
+use super::{Call, body};
+use crate::api::{Delete, Deleted, Target, Write, read_as};
+use crate::listen::Body;
+use crate::status::Status;
+
+/// Kinds whose objects are shown once more when they are gone, by group and plural.
+const SHOWN: [(&str, &str); 8] = [
+    ("", "pods"),
+    ("", "services"),
+    ("", "persistentvolumes"),
+    ("", "persistentvolumeclaims"),
+    ("", "serviceaccounts"),
+    ("", "podtemplates"),
+    ("", "resourcequotas"),
+    ("storage.k8s.io", "*"),
+];
+
+impl Call<'_> {
+    pub(super) fn delete(&self) -> Result<Response<Body>, Status> {
+        let (delete, write) = self.delete_options()?;
+        let target = self.target();
+        let deleted = self.api.delete(&target, &delete, &write)?;
+        Ok(self.deleted(&deleted))
+    }
+
+    /// How to delete: by the body, or by the query if there is none.
+    fn delete_options(&self) -> Result<(Delete, Write), Status> {
+        let mut write = self.write("DeleteOptions")?;
+        let options = if self.body.is_empty() {
+            self.asked_options()
+        } else {
+            // What the query says does not count then.
+            write.dry_run = false;
+            let body = body::read_options(self.headers, self.body, self.resource.custom.is_none())?;
+            read_as(("meta.k8s.io", "v1", "DeleteOptions"), body)?
+        };
+        let dry_run = options["dryRun"].as_array();
+        write.dry_run |= dry_run.is_some_and(|list| list.iter().any(|value| value == "All"));
+        Ok((Delete::read(&options)?, write))
+    }
+
+    fn asked_options(&self) -> Value {
+        let mut options = json!({});
+        for key in ["propagationPolicy", "orphanDependents", "gracePeriodSeconds"] {
+            if let Some(text) = self.query.text(key) {
+                options[key] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
+            }
+        }
+        options
+    }
+
+    /// The object if it is still there or of a kind that is shown once more, a status otherwise.
+    fn deleted(&self, deleted: &Deleted) -> Response<Body> {
+        let resource = &self.resource;
+        let shown = SHOWN.iter().any(|(group, plural)| {
+            *group == resource.group && (*plural == "*" || *plural == resource.plural)
+        });
+        if !deleted.gone || shown {
+            return self.one(200, &deleted.object);
+        }
+        let mut details = json!({
+            "name": &*deleted.object.key.name,
+            "kind": self.resource.plural,
+            "uid": &*deleted.object.uid,
+        });
+        if !self.resource.group.is_empty() {
+            details["group"] = json!(self.resource.group);
+        }
+        let status = json!({
+            "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details,
+        });
+        answer::value(200, self.whole(), &status)
+    }
+
+    pub(super) async fn delete_collection(&self) -> Result<Response<Body>, Status> {
+        let (delete, write) = self.delete_options()?;
+        let options = ListOptions::read(&self.query, false)?;
+        let selection = self.selection()?;
+        let page = list::page(self.api, &self.resource, &selection, &options)?;
+        for object in &page.objects {
+            let (namespace, name) = (&*object.key.namespace, &*object.key.name);
+            let target = Target { resource: &self.resource, namespace, name, subresource: "" };
+            match self.api.delete(&target, &delete, &write) {
+                Err(status) if status.code != 404 => return Err(status),
+                _ => tokio::task::yield_now().await,
+            }
+        }
+        let pieces = self.showing().list(&page).await;
+        Ok(respond(200, self.form.content_type(), Body::pieces(pieces)))
+    }
+}
