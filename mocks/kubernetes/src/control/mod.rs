@@ -27,6 +27,7 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
+mod stateful_set;
 mod ttl;
 mod volume;
 mod workloads;

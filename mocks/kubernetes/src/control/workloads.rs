@@ -9,6 +9,7 @@ use super::deployment::Deployments;
 use super::frame::run;
 use super::job::Jobs;
 use super::replica_set::ReplicaSets;
+use super::stateful_set::StatefulSets;
 use super::ttl::TtlAfterFinished;
 use crate::api::Api;
 
@@ -29,6 +30,7 @@ pub(crate) fn workloads(api: &Api, tasks: &mut JoinSet<()>, off: &dyn Fn(&str) -
         ReplicaSets<ReplicationController>,
         ReplicaSets::<ReplicationController>::new()
     );
+    start!("statefulset-controller", StatefulSets, StatefulSets::new());
     start!("daemonset-controller", DaemonSets, DaemonSets::new());
     start!("job-controller", Jobs, Jobs::new());
     start!("ttl-after-finished-controller", TtlAfterFinished, TtlAfterFinished);
