@@ -20,7 +20,7 @@ pub(super) fn best<'a>(claim: &Value, volumes: &'a [Value], waits: bool) -> Opti
         return None;
     }
     let selector = match &claim["spec"]["selector"] {
-        Value::Null => Selector::everything(),
+        Value::Null => Selector::of(Vec::new()),
         selector => Selector::from_value(selector).unwrap_or_else(|_| Selector::nothing()),
     };
     let free = |volume: &&Value| {
