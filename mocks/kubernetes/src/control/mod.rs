@@ -32,7 +32,6 @@ mod stage;
 mod volume;
 
 pub(crate) use cluster::{Settings, cluster};
-pub(crate) use frame::{Controller, Feed, Next, any, run};
+pub(crate) use frame::{Feed, any};
 pub(crate) use node::Grace;
-pub(crate) use queue::Queue;
 pub(crate) use volume::Drivers;

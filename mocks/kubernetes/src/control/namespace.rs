@@ -227,11 +227,11 @@ mod tests {
             "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]},
         });
         rig.put("pods", "x", pod);
-        rig.delete("namespaces", "", "x", Delete::background());
+        rig.delete("namespaces", "", "x", &Delete::background());
         rig.settle().await;
         assert!(rig.get("pods", "x", "p").unwrap()["metadata"]["deletionTimestamp"].is_string());
         assert!(rig.get("configmaps", "x", "c0").is_some(), "pods go first");
-        rig.delete("pods", "x", "p", Delete::now());
+        rig.delete("pods", "x", "p", &Delete::now());
         rig.settle().await;
         assert!(rig.get("configmaps", "x", "c0").is_none());
         let namespace = rig.get("namespaces", "", "x").unwrap();

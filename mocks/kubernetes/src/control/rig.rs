@@ -92,10 +92,10 @@ impl Rig {
         });
     }
 
-    pub(crate) fn delete(&self, plural: &str, namespace: &str, name: &str, delete: Delete) {
+    pub(crate) fn delete(&self, plural: &str, namespace: &str, name: &str, delete: &Delete) {
         self.with(plural, |resource| {
             let target = Target { resource, namespace, name, subresource: "" };
-            self.api.delete(&target, &delete, &Write::by("tester")).unwrap();
+            self.api.delete(&target, delete, &Write::by("tester")).unwrap();
         });
     }
 
