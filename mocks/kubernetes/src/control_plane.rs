@@ -200,6 +200,7 @@ impl Builder {
             drivers: control::Drivers::default(),
         };
         control::cluster(&api, &mut tasks, &off, settings);
+        control::workloads(&api, &mut tasks, &off);
         if self.scheduler {
             tasks.spawn(schedule::run(api.clone(), self.seed, schedule::Packing::default()));
         }

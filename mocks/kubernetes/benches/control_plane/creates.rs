@@ -4,7 +4,8 @@ use bytes::Bytes;
 use mock_clock::Clock as _;
 
 use crate::client::{Client, builder, post_all};
-use crate::objects::{CONFIG_MAPS, PODS, config_map, pod};
+use crate::objects::{CONFIG_MAPS, PODS, config_map};
+use crate::pod::pod;
 use crate::report::Row;
 
 pub(crate) fn measure() -> Vec<Row> {

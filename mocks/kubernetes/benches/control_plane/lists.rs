@@ -3,7 +3,8 @@
 use mock_clock::Clock as _;
 
 use crate::client::{Client, JSON, builder, post_all};
-use crate::objects::{PODS, pod};
+use crate::objects::PODS;
+use crate::pod::pod;
 use crate::report::Row;
 
 const OBJECTS: usize = 15_000;

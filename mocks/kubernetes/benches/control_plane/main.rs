@@ -14,6 +14,7 @@ mod creates;
 mod lists;
 mod memory;
 mod objects;
+mod pod;
 mod report;
 mod schedule;
 mod start;

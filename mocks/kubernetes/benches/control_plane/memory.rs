@@ -3,7 +3,8 @@
 use mock_clock::Clock as _;
 
 use crate::client::{Client, JSON, builder, post_all};
-use crate::objects::{NODES, PODS, node, pod};
+use crate::objects::{NODES, PODS, node};
+use crate::pod::pod;
 use crate::report::{Row, resident};
 
 const NODE_COUNT: usize = 5_000;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event;
-use crate::registry::{Resource, field_of, fields};
+use crate::registry::{Resource, field_of, indexed};
 use crate::status::Status;
 use crate::store::{Draft, Object};
 
@@ -44,16 +44,17 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
     }
     if let Some((definition, version)) = &resource.custom {
         made_by = Some(version.clone());
-        if let Some(storage) = definition.versions.iter().find(|version| version.storage)
+        if let Some(storage) = definition.storage()
             && !Arc::ptr_eq(storage, version)
         {
-            value["apiVersion"] = Value::from(format!("{}/{}", definition.group, storage.name));
+            value["apiVersion"] = Value::from(storage.api_version.as_str());
+            storage.prune(&mut value);
             storage.default(&mut value);
             made_by = Some(storage.clone());
         }
     }
     let indexed =
-        fields(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
+        indexed(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
     let draft = Draft::new(&value, indexed.collect(), made_by);
     if draft.size() > SIZE_MAX {
         return Err(Status::plain("etcdserver: request is too large"));

@@ -3,6 +3,7 @@
 mod amend;
 mod brief;
 mod cluster;
+mod daemon_set;
 mod definition;
 mod deployment;
 mod disruption;
@@ -13,6 +14,7 @@ mod frame;
 mod furniture;
 mod garbage;
 mod hash;
+mod history;
 mod job;
 mod leftover;
 mod moment;
@@ -25,13 +27,17 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
+mod stateful_set;
+mod ttl;
+mod volume;
+mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
-mod volume;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Feed, any};
 pub(crate) use node::Grace;
 pub(crate) use volume::Drivers;
+pub(crate) use workloads::workloads;

@@ -82,6 +82,26 @@ pub(crate) fn fields(resource: &Resource) -> Vec<&str> {
     fields
 }
 
+/// The fields that the store keeps of an object, in their order: the same for all who look at its shelf.
+pub(crate) fn indexed(resource: &Resource) -> Vec<&str> {
+    let mut names: Vec<&str> = match &resource.custom {
+        Some((definition, _)) => {
+            let versions = definition.versions.iter();
+            versions
+                .flat_map(|version| version.selectable_fields.iter().map(|path| path.trim_start_matches('.')))
+                .collect()
+        }
+        None if resource.shelf == "events" => {
+            let both = SELECTABLE.iter().filter(|(_, plural, _)| *plural == "events");
+            both.flat_map(|(_, _, fields)| *fields).copied().collect()
+        }
+        None => own_fields(resource),
+    };
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Refuses a field that cannot be selected, in upstream's words.
 pub(crate) fn check_field(resource: &Resource, name: &str) -> Result<(), Status> {
     if fields(resource).contains(&name) {
@@ -102,7 +122,7 @@ pub(crate) fn check_field(resource: &Resource, name: &str) -> Result<(), Status>
 
 /// What an object says in a field that can be selected.
 pub(crate) fn field_of(resource: &Resource, object: &Value, name: &str) -> Option<String> {
-    if !fields(resource).contains(&name) {
+    if ![NAME, NAMESPACE].contains(&name) && !indexed(resource).contains(&name) {
         return None;
     }
     let at = |path: &str| text(path.split('.').try_fold(object, |value, key| value.get(key)));
