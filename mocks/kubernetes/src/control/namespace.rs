@@ -48,6 +48,9 @@ impl Controller for Emptier {
 
     fn observe(&mut self, shelf: &str, change: &Change, queue: &mut Queue<Key>) {
         let object = &change.object;
+        if self.terminating.is_empty() && shelf != "namespaces" {
+            return;
+        }
         let namespace = if shelf == "namespaces" {
             if change.deleted {
                 self.terminating.remove(&object.key);
