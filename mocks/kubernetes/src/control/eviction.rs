@@ -235,6 +235,13 @@ mod tests {
         taint(json!([]));
         rig.pass(30).await;
         assert!(!going(&rig, "lucky") && !going(&rig, "endless"));
-        assert_eq!(rig.reasons(), ["TaintManagerEviction"; 3], "two went, one was spared");
+        assert_eq!(
+            rig.messages(),
+            [
+                "Cancelling deletion of Pod default/lucky",
+                "Marking for deletion Pod default/none",
+                "Marking for deletion Pod default/short",
+            ]
+        );
     }
 }
