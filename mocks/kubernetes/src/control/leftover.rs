@@ -195,6 +195,7 @@ fn end(api: &Api, key: &Key, why: Option<Condition<'_>>) -> Result<(), Status> {
     amend(api, ("pods", key, "status"), MANAGER, |pod| {
         if !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed")) {
             pod["status"]["phase"] = json!("Failed");
+            pod["status"]["observedGeneration"] = pod["metadata"]["generation"].clone();
             if let Some(why) = why {
                 set_condition(api, pod, why);
             }
