@@ -98,8 +98,8 @@ mod tests {
         rig.settle().await;
         assert!(rig.get("configmaps", "x", "kube-root-ca.crt").is_some());
         assert!(rig.get("serviceaccounts", "x", "default").is_none());
-        rig.delete("namespaces", "", "x", Delete::background());
-        rig.settle().await;
+        rig.delete("namespaces", "", "x", &Delete::background());
+        rig.pass(5).await;
         assert!(rig.get("namespaces", "", "x").is_none());
     }
 }

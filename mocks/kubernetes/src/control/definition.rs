@@ -98,7 +98,7 @@ mod tests {
         );
         rig.put("gadgets", "default", json!({"metadata": {"name": "a"}}));
         rig.put("gadgets", "default", json!({"metadata": {"name": "b", "finalizers": ["c/d"]}}));
-        rig.delete("customresourcedefinitions", "", "gadgets.x.io", Delete::background());
+        rig.delete("customresourcedefinitions", "", "gadgets.x.io", &Delete::background());
         rig.settle().await;
         assert!(rig.get("gadgets", "default", "a").is_none());
         let definition = rig.get("customresourcedefinitions", "", "gadgets.x.io").unwrap();

@@ -23,8 +23,8 @@ pub(super) struct Evictor {
     residents: Residents,
     /// The taints that evict, of nodes that have any.
     taints: BTreeMap<Box<str>, Vec<Value>>,
-    /// Since when pods are to go, of those that are.
-    since: BTreeMap<Key, Time>,
+    /// Since when pods are to go, of those that are, and their uid: another pod may take the name.
+    since: BTreeMap<Key, (Box<str>, Time)>,
     recorder: Recorder,
 }
 
@@ -57,7 +57,7 @@ impl Evictor {
         self.residents.on(name).for_each(|pod| queue.add(pod.clone()));
     }
 
-    /// The pod stays after all.
+    /// The pod stays after all, or went by itself.
     fn cancel(&mut self, api: &Api, key: &Key) {
         if self.since.remove(key).is_some() {
             self.tell(api, key, &format!("Cancelling deletion of Pod {key}"));
@@ -103,17 +103,25 @@ impl Controller for Evictor {
         self.residents.observe(change);
         let pod = &change.object;
         if change.deleted {
-            self.since.remove(&pod.key);
+            if self.since.contains_key(&pod.key) {
+                queue.add(pod.key.clone());
+            }
         } else if self.taints.contains_key(self.residents.node_of(pod)) {
             queue.add(pod.key.clone());
         }
     }
 
     fn reconcile(&mut self, api: &Api, key: &Key) -> Result<Next, Status> {
-        let Some(pod) = api.store().get("pods", key).filter(|pod| !pod.deleting) else {
-            self.since.remove(key);
+        let Some(pod) = api.store().get("pods", key) else {
+            self.cancel(api, key);
             return Ok(Next::Done);
         };
+        if self.since.get(key).is_some_and(|(uid, _)| *uid != pod.uid) {
+            self.cancel(api, key);
+        }
+        if pod.deleting {
+            return Ok(Next::Done);
+        }
         let node = self.residents.node_of(&pod);
         let Some(taints) = self.taints.get(node) else {
             // Nobody calls an eviction off because the node is gone: the collector of pods will see to it.
@@ -130,7 +138,9 @@ impl Controller for Evictor {
                 Ok(Next::Done)
             }
             Patience::For(wait) => {
-                let due = *self.since.entry(key.clone()).or_insert(api.now()) + wait;
+                let (_, since) =
+                    self.since.entry(key.clone()).or_insert_with(|| (pod.uid.clone(), api.now()));
+                let due = *since + wait;
                 if due <= api.now() {
                     return self.evict(api, key).map(|()| Next::Done);
                 }
@@ -235,6 +245,13 @@ mod tests {
         taint(json!([]));
         rig.pass(30).await;
         assert!(!going(&rig, "lucky") && !going(&rig, "endless"));
-        assert_eq!(rig.reasons(), ["TaintManagerEviction"; 3], "two went, one was spared");
+        assert_eq!(
+            rig.messages(),
+            [
+                "Cancelling deletion of Pod default/lucky",
+                "Marking for deletion Pod default/none",
+                "Marking for deletion Pod default/short",
+            ]
+        );
     }
 }

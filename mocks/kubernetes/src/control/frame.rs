@@ -150,7 +150,9 @@ impl<'a> Feed<'a> {
             let (revision, shelves) = api.store().everything();
             self.reached = revision;
             for (shelf, objects) in shelves {
-                objects.iter().for_each(|object| tell(&shelf, &Change::of(object)));
+                for object in &objects {
+                    tell(&shelf, &Change::of(object));
+                }
             }
             return;
         }
@@ -169,7 +171,9 @@ impl<'a> Feed<'a> {
                 let changes = api.store().since_on_all(self.reached, BATCH)?;
                 let Some((_, last)) = changes.last() else { return Ok(()) };
                 self.reached = last.revision;
-                changes.iter().for_each(|(shelf, change)| tell(shelf, change));
+                for (shelf, change) in &changes {
+                    tell(shelf, change);
+                }
                 continue;
             }
             let (changes, reached) = api.store().since(self.shelf, self.reached, BATCH)?;

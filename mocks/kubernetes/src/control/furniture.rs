@@ -104,7 +104,7 @@ mod tests {
                 "PEM"
             );
         }
-        rig.delete("serviceaccounts", "x", "default", Delete::background());
+        rig.delete("serviceaccounts", "x", "default", &Delete::background());
         rig.edit("configmaps", "x", "kube-root-ca.crt", "", |map| map["data"] = json!({}));
         rig.settle().await;
         assert!(rig.get("serviceaccounts", "x", "default").is_some());

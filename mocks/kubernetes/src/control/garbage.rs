@@ -329,7 +329,7 @@ mod tests {
         });
         rig.settle().await;
         assert!(rig.get("services", "default", "low").is_some());
-        rig.delete("configmaps", "default", "top", Delete::background());
+        rig.delete("configmaps", "default", "top", &Delete::background());
         rig.settle().await;
         assert!(rig.get("secrets", "default", "middle").is_none());
         assert!(rig.get("services", "default", "low").is_none());
@@ -358,7 +358,7 @@ mod tests {
         let rig = rig();
         let uid = owner(&rig, "here").await;
         rig.put("nodes", "", owned("n", &[reference("here", &uid)]));
-        rig.delete("configmaps", "default", "here", Delete::background());
+        rig.delete("configmaps", "default", "here", &Delete::background());
         rig.settle().await;
         assert!(rig.get("nodes", "", "n").is_some());
     }
@@ -369,7 +369,7 @@ mod tests {
         let uid = owner(&rig, "here").await;
         rig.put("secrets", "default", owned("free", &[reference("here", &uid)]));
         let orphan = Delete { propagation: Some(Propagation::Orphan), ..Delete::default() };
-        rig.delete("configmaps", "default", "here", orphan);
+        rig.delete("configmaps", "default", "here", &orphan);
         rig.settle().await;
         assert!(rig.get("configmaps", "default", "here").is_none());
         let free = rig.get("secrets", "default", "free").unwrap();
@@ -387,7 +387,7 @@ mod tests {
         light["metadata"]["ownerReferences"][0]["blockOwnerDeletion"] = json!(false);
         rig.put("secrets", "default", light);
         let foreground = Delete { propagation: Some(Propagation::Foreground), ..Delete::default() };
-        rig.delete("configmaps", "default", "here", foreground);
+        rig.delete("configmaps", "default", "here", &foreground);
         rig.settle().await;
         assert!(rig.get("secrets", "default", "light").is_none());
         assert!(rig.get("configmaps", "default", "here").is_some());

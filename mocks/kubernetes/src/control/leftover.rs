@@ -195,6 +195,7 @@ fn end(api: &Api, key: &Key, why: Option<Condition<'_>>) -> Result<(), Status> {
     amend(api, ("pods", key, "status"), MANAGER, |pod| {
         if !matches!(pod["status"]["phase"].as_str(), Some("Succeeded" | "Failed")) {
             pod["status"]["phase"] = json!("Failed");
+            pod["status"]["observedGeneration"] = pod["metadata"]["generation"].clone();
             if let Some(why) = why {
                 set_condition(api, pod, why);
             }
@@ -231,8 +232,8 @@ mod tests {
         rig.put("pods", "default", pod("q", "back"));
         rig.put("pods", "default", pod("never", "nowhere"));
         rig.settle().await;
-        rig.delete("nodes", "", "n", Delete::background());
-        rig.delete("nodes", "", "back", Delete::background());
+        rig.delete("nodes", "", "n", &Delete::background());
+        rig.delete("nodes", "", "back", &Delete::background());
         rig.pass(39).await;
         assert_eq!(rig.get("pods", "default", "p").unwrap()["status"]["phase"], "Pending");
         rig.put("nodes", "", json!({"metadata": {"name": "back"}}));
@@ -258,7 +259,7 @@ mod tests {
         rig.put("pods", "default", pod("homeless", ""));
         rig.put("pods", "default", pod("fine", "fine"));
         for name in ["out", "homeless", "fine"] {
-            rig.delete("pods", "default", name, Delete::default());
+            rig.delete("pods", "default", name, &Delete::default());
         }
         rig.settle().await;
         assert!(rig.get("pods", "default", "out").is_none());

@@ -27,18 +27,17 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
-mod stateful_set;
-mod ttl;
-mod volume;
-mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
+mod stateful_set;
+mod ttl;
+mod volume;
+mod workloads;
 
 pub(crate) use cluster::{Settings, cluster};
-pub(crate) use frame::{Controller, Feed, Next, any, run};
+pub(crate) use frame::{Feed, any};
 pub(crate) use node::Grace;
-pub(crate) use queue::Queue;
 pub(crate) use volume::Drivers;
 pub(crate) use workloads::workloads;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use mock_clock::Time;
 use serde_json::Value;
 
 use super::amend::{Condition, amend, erase, set_condition};
@@ -14,6 +15,8 @@ use crate::store::{Change, Key, Object};
 
 const MANAGER: &str = "namespace-controller";
 const FINALIZER: &str = "kubernetes";
+/// Servers in a row hear of a deletion one after the other: nothing is taken away before all have.
+const GRACE: Duration = Duration::from_secs(5);
 /// At most so many objects are deleted at a time.
 const BATCH: usize = 100;
 
@@ -45,6 +48,9 @@ impl Controller for Emptier {
 
     fn observe(&mut self, shelf: &str, change: &Change, queue: &mut Queue<Key>) {
         let object = &change.object;
+        if self.terminating.is_empty() && shelf != "namespaces" {
+            return;
+        }
         let namespace = if shelf == "namespaces" {
             if change.deleted {
                 self.terminating.remove(&object.key);
@@ -67,8 +73,11 @@ impl Controller for Emptier {
         let namespace = namespace.value();
         let finalizers = namespace["spec"]["finalizers"].as_array();
         let held = finalizers.is_some_and(|list| list.iter().any(|found| found == FINALIZER));
-        if !held || !namespace["metadata"]["deletionTimestamp"].is_string() {
-            return Ok(Next::Done);
+        let since =
+            namespace["metadata"]["deletionTimestamp"].as_str().and_then(|since| since.parse::<Time>().ok());
+        let Some(since) = since.filter(|_| held) else { return Ok(Next::Done) };
+        if since + GRACE > api.now() {
+            return Ok(Next::After(since + GRACE - api.now()));
         }
         let content = Content::of(api, &key.name);
         let (erased, error) = content.erase(api);
@@ -227,11 +236,13 @@ mod tests {
             "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]},
         });
         rig.put("pods", "x", pod);
-        rig.delete("namespaces", "", "x", Delete::background());
-        rig.settle().await;
+        rig.delete("namespaces", "", "x", &Delete::background());
+        rig.pass(4).await;
+        assert!(rig.get("pods", "x", "p").unwrap()["metadata"]["deletionTimestamp"].is_null());
+        rig.pass(1).await;
         assert!(rig.get("pods", "x", "p").unwrap()["metadata"]["deletionTimestamp"].is_string());
         assert!(rig.get("configmaps", "x", "c0").is_some(), "pods go first");
-        rig.delete("pods", "x", "p", Delete::now());
+        rig.delete("pods", "x", "p", &Delete::now());
         rig.settle().await;
         assert!(rig.get("configmaps", "x", "c0").is_none());
         let namespace = rig.get("namespaces", "", "x").unwrap();

@@ -92,19 +92,28 @@ impl Rig {
         });
     }
 
-    pub(crate) fn delete(&self, plural: &str, namespace: &str, name: &str, delete: Delete) {
+    pub(crate) fn delete(&self, plural: &str, namespace: &str, name: &str, delete: &Delete) {
         self.with(plural, |resource| {
             let target = Target { resource, namespace, name, subresource: "" };
-            self.api.delete(&target, &delete, &Write::by("tester")).unwrap();
+            self.api.delete(&target, delete, &Write::by("tester")).unwrap();
         });
     }
 
     /// The reasons of all events, sorted.
     pub(crate) fn reasons(&self) -> Vec<String> {
+        self.events("reason")
+    }
+
+    /// The messages of all events, sorted.
+    pub(crate) fn messages(&self) -> Vec<String> {
+        self.events("message")
+    }
+
+    fn events(&self, field: &str) -> Vec<String> {
         let events = self.with("events", |resource| self.api.list(resource, ""));
-        let mut reasons: Vec<String> =
-            events.iter().map(|event| event.value()["reason"].as_str().unwrap().to_owned()).collect();
-        reasons.sort();
-        reasons
+        let mut texts: Vec<String> =
+            events.iter().map(|event| event.value()[field].as_str().unwrap().to_owned()).collect();
+        texts.sort();
+        texts
     }
 }

@@ -7,9 +7,12 @@ use tokio::sync::watch;
 
 use super::shelf::{Change, Compacted, KEPT};
 
+/// A change and the shelf it was made on.
+pub(crate) type Entry = (Arc<str>, Arc<Change>);
+
 #[derive(Debug)]
 pub(super) struct Journal {
-    log: VecDeque<(Arc<str>, Arc<Change>)>,
+    log: VecDeque<Entry>,
     /// The revision of the last change that fell out of the log.
     floor: u64,
     latest: watch::Sender<u64>,
@@ -25,11 +28,7 @@ impl Journal {
     }
 
     /// The changes after a revision, oldest first.
-    pub(super) fn since(
-        &self,
-        revision: u64,
-        limit: usize,
-    ) -> Result<Vec<(Arc<str>, Arc<Change>)>, Compacted> {
+    pub(super) fn since(&self, revision: u64, limit: usize) -> Result<Vec<Entry>, Compacted> {
         if revision < self.floor {
             return Err(Compacted);
         }

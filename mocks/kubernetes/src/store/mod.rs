@@ -12,7 +12,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::watch;
 
-use journal::Journal;
+use journal::{Entry, Journal};
 pub(crate) use object::{Draft, Key, Object, Owner};
 use shelf::Shelf;
 pub(crate) use shelf::{Change, Compacted};
@@ -105,31 +105,20 @@ impl Store {
     }
 
     /// Everything there is, shelf by shelf, and the revision.
-    pub(crate) fn everything(&self) -> (u64, Vec<(Arc<str>, Vec<Arc<Object>>)>) {
+    pub(crate) fn everything(&self) -> (u64, BTreeMap<Arc<str>, Vec<Arc<Object>>>) {
         let inner = self.read();
         let shelves = inner.shelves.iter().map(|(name, shelf)| (name.clone(), shelf.list("")));
         (inner.revision, shelves.collect())
     }
 
     /// At most `limit` changes of all shelves after a revision, oldest first.
-    pub(crate) fn since_on_all(
-        &self,
-        revision: u64,
-        limit: usize,
-    ) -> Result<Vec<(Arc<str>, Arc<Change>)>, Compacted> {
+    pub(crate) fn since_on_all(&self, revision: u64, limit: usize) -> Result<Vec<Entry>, Compacted> {
         self.read().journal.since(revision, limit)
     }
 
     /// Tells of each change of every shelf, also of those to come.
     pub(crate) fn subscribe_all(&self) -> watch::Receiver<u64> {
         self.read().journal.subscribe()
-    }
-
-    /// The names of the shelves something lies on.
-    pub(crate) fn shelves(&self) -> Vec<Arc<str>> {
-        let inner = self.read();
-        let filled = inner.shelves.iter().filter(|(_, shelf)| !shelf.is_empty());
-        filled.map(|(name, _)| name.clone()).collect()
     }
 
     /// At most `limit` changes of a shelf after a revision, oldest first, and the revision they lead to: if they are

@@ -49,10 +49,6 @@ impl Shelf {
         self.objects.get(key)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.objects.is_empty()
-    }
-
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
         self.latest.subscribe()
     }

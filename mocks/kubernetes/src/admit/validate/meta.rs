@@ -144,12 +144,8 @@ fn finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
     }
 }
 
-/// A finalizer without a domain is one of the server's own. Definitions do not go by this rule of the core.
-fn standard_finalizers(object: &Value, wrong: &mut Vec<Wrong>) {
-    if object["kind"] == "CustomResourceDefinition" {
-        return;
-    }
-    let metadata = field::part(object, "metadata");
+/// A finalizer without a domain is one of the server's own.
+fn standard_finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
     for (index, finalizer) in items(metadata, "finalizers").iter().filter_map(Value::as_str).enumerate() {
         let is_own = matches!(
             finalizer,

@@ -123,16 +123,11 @@ impl Disruption {
             let going = healthy.iter().filter(|name| disrupted.contains_key(**name)).count();
             write(api, budget, counts, i64::try_from(healthy.len() - going).unwrap_or(i64::MAX), disrupted);
         })?;
-        self.remind(api, &budget, &staying)
+        Ok(self.remind(api, &budget, &staying))
     }
 
     /// Tells of evictions that were granted and never happened, and waits for those that may still.
-    fn remind(
-        &mut self,
-        api: &Api,
-        budget: &Value,
-        staying: &BTreeMap<&str, &Object>,
-    ) -> Result<Next, Status> {
+    fn remind(&mut self, api: &Api, budget: &Value, staying: &BTreeMap<&str, &Object>) -> Next {
         let (disrupted, overdue) = disrupted(budget, staying, api.now());
         let namespace = budget["metadata"]["namespace"].as_str().unwrap_or_default();
         for pod in overdue {
@@ -142,7 +137,7 @@ impl Disruption {
             self.recorder.warning(api, &reference(pod, "v1", "Pod"), "NotDeleted", &message);
         }
         let granted = disrupted.values().filter_map(|time| time.as_str()?.parse::<Time>().ok());
-        Ok(granted.min().map_or(Next::Done, |granted| Next::After(granted + EVICTION - api.now())))
+        granted.min().map_or(Next::Done, |granted| Next::After(granted + EVICTION - api.now()))
     }
 }
 
@@ -240,19 +235,16 @@ fn reference(object: &Object, api_version: &str, kind: &str) -> ObjectReference 
 /// A selector as Go prints it.
 fn shown(selector: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let labels: String = selector["matchLabels"]
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, value)| format!("{key}: {},", text(value)))
-        .collect();
+    let labels = selector["matchLabels"].as_object().into_iter().flatten();
+    let labels: Vec<String> = labels.map(|(key, value)| format!("{key}: {},", text(value))).collect();
+    let labels = labels.concat();
     let one = |expression: &Value| {
         let values: Vec<String> = expression["values"].as_array().into_iter().flatten().map(text).collect();
         let (key, operator) = (text(&expression["key"]), text(&expression["operator"]));
         format!("{{{key} {operator} [{}]}},", values.join(" "))
     };
-    let expressions: String =
-        selector["matchExpressions"].as_array().into_iter().flatten().map(one).collect();
+    let expressions = selector["matchExpressions"].as_array().into_iter().flatten();
+    let expressions = expressions.map(one).collect::<Vec<String>>().concat();
     format!(
         "&LabelSelector{{MatchLabels:map[string]string{{{labels}}},MatchExpressions:[]LabelSelectorRequirement{{{expressions}}},}}"
     )

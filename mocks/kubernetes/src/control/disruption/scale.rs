@@ -45,8 +45,7 @@ fn share(value: &Value, whole: i64) -> Result<i64, String> {
     }
     let text = value.as_str().unwrap_or_default();
     let percent: Option<i64> = text.strip_suffix('%').and_then(|number| number.parse().ok());
-    let percent = percent
-        .ok_or_else(|| format!("invalid value for IntOrString: invalid type: string is not a percentage"))?;
+    let percent = percent.ok_or("invalid value for IntOrString: invalid type: string is not a percentage")?;
     Ok(percent.saturating_mul(whole).saturating_add(99).div_euclid(100))
 }
 

@@ -29,7 +29,7 @@ fn budget(rig: &Rig, spec: Value) {
     rig.put("poddisruptionbudgets", "default", json!({"metadata": {"name": "b"}, "spec": spec}));
 }
 
-fn owner(rig: &Rig, kind: &str, plural: &str, name: &str, extra: Value) -> Value {
+fn owner(rig: &Rig, kind: &str, plural: &str, name: &str, extra: &Value) -> Value {
     let mut body = json!({
         "metadata": {"name": name},
         "spec": {
@@ -100,11 +100,11 @@ async fn a_number_counts_the_pods_that_are_there() {
 #[tokio::test]
 async fn a_share_is_of_what_the_deployment_wants() {
     let rig = rig();
-    let deployment = owner(&rig, "Deployment", "deployments", "d", json!({"replicas": 10}));
+    let deployment = owner(&rig, "Deployment", "deployments", "d", &json!({"replicas": 10}));
     let old = json!({"replicas": 1, "ownerReferences": [deployment]});
-    let old = owner(&rig, "ReplicaSet", "replicasets", "old", old);
+    let old = owner(&rig, "ReplicaSet", "replicasets", "old", &old);
     let new = json!({"replicas": 9, "ownerReferences": [deployment]});
-    let new = owner(&rig, "ReplicaSet", "replicasets", "new", new);
+    let new = owner(&rig, "ReplicaSet", "replicasets", "new", &new);
     pod(&rig, "a", Some(old));
     pod(&rig, "b", Some(new));
     budget(&rig, json!({"maxUnavailable": "25%"}));

@@ -1,6 +1,6 @@
 //! Claims and volumes find each other, and part.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
@@ -28,6 +28,9 @@ pub(crate) struct Binder {
     drivers: Drivers,
     /// Claims that have no volume.
     waiting: BTreeSet<Key>,
+    /// Volumes that no claim has, and volumes that a claim has or is to have.
+    free: BTreeSet<Key>,
+    reserved: BTreeMap<Key, BTreeSet<Key>>,
     recorder: Recorder,
     provisioner: Recorder,
     further: Vec<(Item, Duration)>,
@@ -52,9 +55,38 @@ impl Binder {
         Self {
             drivers,
             waiting: BTreeSet::new(),
+            free: BTreeSet::new(),
+            reserved: BTreeMap::new(),
             recorder: Recorder::new(MANAGER),
             provisioner: Recorder::new("external-provisioner"),
             further: Vec::new(),
+        }
+    }
+
+    fn observe_volume(&mut self, change: &Change, value: &Value, queue: &mut Queue<Item>) {
+        let key = &change.object.key;
+        if let Some(claim) = change.old.as_ref().and_then(|old| claim_of(&old.value()))
+            && let Some(volumes) = self.reserved.get_mut(&claim)
+        {
+            volumes.remove(key);
+            if volumes.is_empty() {
+                self.reserved.remove(&claim);
+            }
+        }
+        self.free.remove(key);
+        queue.add(Item::Volume(key.clone()));
+        match claim_of(value) {
+            Some(claim) => {
+                if !change.deleted {
+                    self.reserved.entry(claim.clone()).or_default().insert(key.clone());
+                }
+                queue.add(Item::Claim(claim));
+            }
+            None if change.deleted => {}
+            None => {
+                self.free.insert(key.clone());
+                self.waiting.iter().for_each(|claim| queue.add(Item::Claim(claim.clone())));
+            }
         }
     }
 
@@ -87,8 +119,11 @@ impl Binder {
         let wanted = class(claim);
         let found = api.store().get(CLASSES, &Key::new("", wanted)).map(|class| class.value());
         let waits = found.as_ref().is_some_and(|class| class["volumeBindingMode"] == "WaitForFirstConsumer");
-        let volumes: Vec<Value> =
-            api.store().list(VOLUMES, "").objects.iter().map(|volume| volume.value()).collect();
+        let reserved = self.reserved.get(key).into_iter().flatten();
+        let volumes: Vec<Value> = reserved
+            .chain(&self.free)
+            .filter_map(|volume| Some(api.store().get(VOLUMES, volume)?.value()))
+            .collect();
         if let Some(volume) = matching::best(claim, &volumes, waits) {
             return bind(api, key, claim, volume);
         }
@@ -216,13 +251,7 @@ impl Controller for Binder {
                     queue.add(Item::Volume(Key::new("", volume)));
                 }
             }
-            VOLUMES => {
-                queue.add(Item::Volume(object.key.clone()));
-                match claim_of(&value) {
-                    Some(claim) => queue.add(Item::Claim(claim)),
-                    None => self.waiting.iter().for_each(|claim| queue.add(Item::Claim(claim.clone()))),
-                }
-            }
+            VOLUMES => self.observe_volume(change, &value, queue),
             CLASSES => self.waiting.iter().for_each(|claim| queue.add(Item::Claim(claim.clone()))),
             _ if change.deleted => {
                 let volume = text(&value["spec"]["source"], "persistentVolumeName");

@@ -75,7 +75,7 @@ mod tests {
 
     use super::*;
 
-    fn volume(name: &str, size: &str, extra: Value) -> Value {
+    fn volume(name: &str, size: &str, extra: &Value) -> Value {
         let mut volume = json!({
             "metadata": {"name": name, "labels": {"disk": name}},
             "spec": {
@@ -90,7 +90,7 @@ mod tests {
         volume
     }
 
-    fn claim(extra: Value) -> Value {
+    fn claim(extra: &Value) -> Value {
         let mut claim = json!({
             "metadata": {"name": "d", "namespace": "n", "uid": "u"},
             "spec": {
@@ -107,33 +107,33 @@ mod tests {
     #[test]
     fn the_smallest_that_will_do() {
         let volumes = [
-            volume("small", "1023Mi", json!({})),
-            volume("large", "10Gi", json!({})),
-            volume("fits", "2Gi", json!({})),
-            volume("other", "1Gi", json!({"storageClassName": "d"})),
-            volume("block", "1Gi", json!({"volumeMode": "Block"})),
-            volume("taken", "1Gi", json!({"claimRef": {"name": "x", "namespace": "n"}})),
+            volume("small", "1023Mi", &json!({})),
+            volume("large", "10Gi", &json!({})),
+            volume("fits", "2Gi", &json!({})),
+            volume("other", "1Gi", &json!({"storageClassName": "d"})),
+            volume("block", "1Gi", &json!({"volumeMode": "Block"})),
+            volume("taken", "1Gi", &json!({"claimRef": {"name": "x", "namespace": "n"}})),
         ];
         let name = |claim: &Value, waits| {
             best(claim, &volumes, waits).map(|found| found["metadata"]["name"].clone())
         };
-        assert_eq!(name(&claim(json!({})), false), Some(json!("fits")));
-        assert_eq!(name(&claim(json!({})), true), None);
-        assert_eq!(name(&claim(json!({"accessModes": ["ReadWriteMany"]})), false), None);
+        assert_eq!(name(&claim(&json!({})), false), Some(json!("fits")));
+        assert_eq!(name(&claim(&json!({})), true), None);
+        assert_eq!(name(&claim(&json!({"accessModes": ["ReadWriteMany"]})), false), None);
         assert_eq!(
-            name(&claim(json!({"selector": {"matchLabels": {"disk": "large"}}})), false),
+            name(&claim(&json!({"selector": {"matchLabels": {"disk": "large"}}})), false),
             Some(json!("large"))
         );
-        assert_eq!(name(&claim(json!({"storageClassName": "d"})), false), Some(json!("other")));
+        assert_eq!(name(&claim(&json!({"storageClassName": "d"})), false), Some(json!("other")));
     }
 
     #[test]
     fn what_is_reserved_comes_first() {
         let volumes = [
-            volume("fits", "2Gi", json!({})),
-            volume("mine", "3Gi", json!({"claimRef": {"name": "d", "namespace": "n"}})),
+            volume("fits", "2Gi", &json!({})),
+            volume("mine", "3Gi", &json!({"claimRef": {"name": "d", "namespace": "n"}})),
         ];
-        let name = |waits| best(&claim(json!({})), &volumes, waits).unwrap()["metadata"]["name"].clone();
+        let name = |waits| best(&claim(&json!({})), &volumes, waits).unwrap()["metadata"]["name"].clone();
         assert_eq!([name(false), name(true)], ["mine", "mine"]);
     }
 }

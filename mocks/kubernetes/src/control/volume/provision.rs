@@ -6,6 +6,7 @@ use super::facts::{PROVISIONED_BY, SELECTED_NODE, annotation, text};
 use super::{ATTACHMENTS, CLAIMS, VOLUMES, binding::MANAGER};
 use crate::api::{Api, Delete, Write};
 use crate::control::amend::{amend, drop_finalizer, erase, resource};
+use crate::control::leftover::contains;
 use crate::status::Status;
 use crate::store::Key;
 
@@ -89,7 +90,8 @@ fn topology(api: &Api, claim: &Value, class: &Value) -> Vec<Value> {
 pub(super) fn destroy(api: &Api, key: &Key) -> Result<(), Status> {
     let attachments = api.store().list(ATTACHMENTS, "").objects;
     let attached = |attachment: &Value| attachment["spec"]["source"]["persistentVolumeName"] == *key.name;
-    if attachments.iter().any(|attachment| attached(&attachment.value())) {
+    let mut named = attachments.iter().filter(|attachment| contains(&attachment.json, &key.name));
+    if named.any(|attachment| attached(&attachment.value())) {
         return Ok(());
     }
     erase(api, (VOLUMES, key), MANAGER, &Delete::background())?;

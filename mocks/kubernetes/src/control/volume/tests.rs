@@ -93,7 +93,7 @@ async fn a_claim_takes_the_volume_that_is_there() {
     let volume = rig.get("persistentvolumes", "", "v").unwrap();
     assert_eq!(volume["status"]["phase"], "Bound");
     assert_eq!(volume["spec"]["claimRef"]["uid"], claim["metadata"]["uid"]);
-    rig.delete("persistentvolumeclaims", "default", "c", Delete::background());
+    rig.delete("persistentvolumeclaims", "default", "c", &Delete::background());
     rig.settle().await;
     assert!(rig.get("persistentvolumeclaims", "default", "c").is_none());
     assert_eq!(rig.get("persistentvolumes", "", "v").unwrap()["status"]["phase"], "Released");
@@ -146,12 +146,12 @@ async fn a_volume_is_attached_while_it_is_used_and_goes_with_its_claim() {
     rig.pass(1).await;
     assert_eq!(attachments(&rig), [true]);
 
-    rig.delete("persistentvolumeclaims", "default", "c", Delete::background());
-    rig.delete("pods", "default", "a", Delete::now());
+    rig.delete("persistentvolumeclaims", "default", "c", &Delete::background());
+    rig.delete("pods", "default", "a", &Delete::now());
     rig.pass(5).await;
     assert!(got(&rig, "c")["metadata"]["deletionTimestamp"].is_string());
     assert_eq!(attachments(&rig), [true]);
-    rig.delete("pods", "default", "b", Delete::now());
+    rig.delete("pods", "default", "b", &Delete::now());
     rig.settle().await;
     assert!(rig.get("persistentvolumeclaims", "default", "c").is_none());
     assert_eq!(attachments(&rig), [true]);
@@ -180,7 +180,7 @@ async fn a_claim_whose_volume_is_gone_is_lost() {
     rig.settle().await;
     let volume = got(&rig, "c")["spec"]["volumeName"].as_str().unwrap().to_owned();
     rig.edit("persistentvolumes", "", &volume, "", |volume| volume["metadata"]["finalizers"] = Value::Null);
-    rig.delete("persistentvolumes", "", &volume, Delete::background());
+    rig.delete("persistentvolumes", "", &volume, &Delete::background());
     rig.settle().await;
     assert_eq!(got(&rig, "c")["status"]["phase"], "Lost");
     assert!(rig.reasons().contains(&"ClaimLost".to_owned()));
