@@ -170,7 +170,7 @@ impl Work<'_> {
         }
         let ended = self.ended();
         self.backoff = self.backoff.after(&ended.iter().map(|pod| pod.end).collect::<Vec<_>>());
-        let failed = self.status.failed.unwrap_or_default() + count(&ended, |pod| pod.counts_as_failed());
+        let failed = self.status.failed.unwrap_or_default() + count(&ended, Ended::counts_as_failed);
         let succeeded = self.succeeded(&ended);
         let mut active: Vec<&Brief> = self.pods.iter().copied().filter(|pod| pod.is_active()).collect();
         let mut next = self.until_deadline();

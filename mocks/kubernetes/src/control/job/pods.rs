@@ -17,9 +17,9 @@ const VARIABLE: &str = "JOB_COMPLETION_INDEX";
 
 impl Work<'_> {
     /// Makes or deletes pods, and leaves in `active` those that remain or came.
-    pub(super) fn manage<'p>(
+    pub(super) fn manage(
         &mut self,
-        active: &mut Vec<&'p Brief>,
+        active: &mut Vec<&Brief>,
         succeeded: i32,
         next: &mut Next,
     ) -> Result<(), Status> {
@@ -85,7 +85,7 @@ impl Work<'_> {
         surplus
     }
 
-    fn make<'p>(&mut self, missing: usize, active: &mut Vec<&'p Brief>) -> Result<(), Status> {
+    fn make(&mut self, missing: usize, active: &[&Brief]) -> Result<(), Status> {
         let mut pod = pod_of(&self.spec().template, &self.job);
         track(&mut pod);
         let pods: Vec<Pod> = if self.is_indexed() {
