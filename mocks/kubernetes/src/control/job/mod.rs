@@ -242,7 +242,8 @@ impl Work<'_> {
     fn count_pods(&mut self, active: &[&Brief]) {
         let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
         let terminating = self.pods.iter().filter(|pod| pod.is_terminating()).count();
-        let stopped = self.pods.iter().filter(|pod| pod.is_active()).count();
+        // Those that were just asked to stop are still active in what was seen.
+        let stopped = self.pods.iter().filter(|pod| pod.is_active()).count().saturating_sub(active.len());
         self.status.active = Some(number(active.len())).filter(|number| *number > 0);
         self.status.ready = Some(number(active.iter().filter(|pod| pod.is_ready()).count()));
         self.status.terminating = Some(number(terminating + stopped));

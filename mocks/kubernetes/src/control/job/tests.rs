@@ -62,6 +62,7 @@ fn end(stage: &mut Stage, phase: &str, code: i32) {
 fn a_job_runs_in_parallel_until_it_is_complete() {
     let mut stage = start(&json!({"completions": 5, "parallelism": 2}));
     assert_eq!(alive(&stage).len(), 2);
+    assert_eq!((&status(&stage)["active"], &status(&stage)["terminating"]), (&json!(2), &json!(0)));
     assert_eq!(stage.pods()[0]["metadata"]["finalizers"], json!(["batch.kubernetes.io/job-tracking"]));
     for left in [2, 1, 0] {
         end(&mut stage, "Succeeded", 0);
