@@ -316,6 +316,14 @@ impl Work<'_> {
         Ok(())
     }
 
+    /// Deletes pods that the job can do without: they count as nothing.
+    fn dismiss(&mut self, pods: &[&Brief]) -> Result<(), Status> {
+        for pod in pods.iter().filter(|pod| pod.tracked) {
+            edit::<Pod>(self.api, &pod.object, untrack)?;
+        }
+        self.delete_all(pods)
+    }
+
     fn delete_all(&mut self, pods: &[&Brief]) -> Result<(), Status> {
         let mut maker = PodMaker::new(self.api, self.recorder, &self.job);
         pods.iter().try_for_each(|pod| maker.delete(pod))

@@ -25,14 +25,14 @@ impl Work<'_> {
     ) -> Result<(), Status> {
         if self.is_suspended() {
             let all = std::mem::take(active);
-            return self.delete_all(&all);
+            return self.dismiss(&all);
         }
         let wanted = self.wanted(succeeded, active.len());
         let surplus = self.surplus(active, active.len().saturating_sub(wanted));
         if !surplus.is_empty() {
             let gone: BTreeSet<&str> = surplus.iter().map(|pod| pod.uid()).collect();
             active.retain(|pod| !gone.contains(pod.uid()));
-            return self.delete_all(&surplus);
+            return self.dismiss(&surplus);
         }
         let leaving =
             self.pods.iter().filter(|pod| self.replaces_failed_only() && pod.is_terminating()).count();

@@ -146,6 +146,9 @@ fn a_suspended_job_has_no_pods_and_starts_anew() {
     assert_eq!(conditions(&stage), ["Suspended=False JobResumed"]);
     assert_eq!(status(&stage)["startTime"], "2030-01-01T00:00:05Z");
     assert_eq!(alive(&stage).len(), 1);
+    stage.edit::<Job>("work", |job| job["spec"]["suspend"] = json!(true));
+    stage.settle();
+    assert_eq!((stage.pods().len(), &status(&stage)["failed"]), (0, &Value::Null), "it has not failed");
 }
 
 #[test]
