@@ -1,4 +1,4 @@
-//! The templates that a set has had, each kept in a ControllerRevision.
+//! The templates that a set has had, each kept in a controller revision.
 
 use std::collections::BTreeSet;
 

@@ -46,3 +46,67 @@ fn magnitude(since: Time, now: Time) -> u32 {
     let nanos = now.unix_nanos().saturating_sub(since.unix_nanos());
     nanos.checked_ilog2().map_or(0, |magnitude| magnitude + 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::control::family::Child as _;
+    use crate::store::Draft;
+
+    const READY: &str = "2030-01-01T00:00:00Z";
+
+    fn pod(name: &str, change: impl Fn(&mut Value)) -> Brief {
+        let mut pod = json!({
+            "metadata": {"name": name, "uid": name, "creationTimestamp": READY, "annotations": {}},
+            "spec": {"nodeName": "n"},
+            "status": {"phase": "Running", "containerStatuses": [{"restartCount": 0}],
+                "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": READY}]},
+        });
+        change(&mut pod);
+        Brief::of(&Arc::new(Draft::new(&pod, Box::default(), None).at(1))).unwrap()
+    }
+
+    /// Each of these goes before an ordinary pod, whatever their names.
+    #[test]
+    fn the_lesser_goes_first() {
+        let lesser: [(&str, fn(&mut Value)); 7] = [
+            ("unassigned", |pod| pod["spec"]["nodeName"] = json!("")),
+            ("pending", |pod| pod["status"]["phase"] = json!("Pending")),
+            ("not ready", |pod| pod["status"]["conditions"][0]["status"] = json!("False")),
+            ("cheap", |pod| {
+                pod["metadata"]["annotations"]["controller.kubernetes.io/pod-deletion-cost"] = json!("-1");
+            }),
+            ("crowded", |pod| pod["spec"]["nodeName"] = json!("crowded")),
+            ("young", |pod| {
+                pod["status"]["conditions"][0]["lastTransitionTime"] = json!("2030-01-01T00:50:00Z");
+            }),
+            ("restarted", |pod| pod["status"]["containerStatuses"][0]["restartCount"] = json!(3)),
+        ];
+        let now = "2030-01-01T01:00:00Z".parse().unwrap();
+        let neighbours = BTreeMap::from([("n", 1), ("crowded", 2)]);
+        for (what, change) in lesser {
+            for (lesser, ordinary) in [("a", "b"), ("b", "a")] {
+                let (lesser, ordinary) = (pod(lesser, change), pod(ordinary, |_| {}));
+                let gone = expendable(vec![&ordinary, &lesser], &neighbours, now, 1);
+                assert_eq!(gone[0].name(), lesser.name(), "{what}");
+            }
+        }
+    }
+
+    #[test]
+    fn those_of_about_the_same_age_go_by_chance() {
+        let now = "2030-01-01T01:00:00Z".parse().unwrap();
+        let (older, younger) = (
+            pod("a", |_| {}),
+            pod("b", |pod| {
+                pod["status"]["conditions"][0]["lastTransitionTime"] = json!("2030-01-01T00:01:00Z");
+            }),
+        );
+        let gone = expendable(vec![&younger, &older], &BTreeMap::new(), now, 1);
+        assert_eq!(gone[0].name(), "a", "the uid decides");
+    }
+}

@@ -1,4 +1,4 @@
-//! ReplicaSets and ReplicationControllers: as many pods as are asked for, no more and no fewer.
+//! Replica sets and replication controllers: as many pods as are asked for, no more and no fewer.
 
 use std::collections::BTreeMap;
 use std::marker::PhantomData;
@@ -80,9 +80,8 @@ impl<K: Replicates> Controller for ReplicaSets<K> {
             self.family.child(change, |key| queue.add(key));
         } else {
             let set = api::read::<K>(&change.object);
-            self.family.parent(change, set.map_or_else(Selector::nothing, |set| set.selector()), |key| {
-                queue.add(key)
-            });
+            let selector = set.map_or_else(Selector::nothing, |set| set.selector());
+            self.family.parent(change, selector, |key| queue.add(key));
         }
     }
 

@@ -1,4 +1,4 @@
-//! The two kinds that keep a number of pods alive: ReplicaSet, and ReplicationController as the same with less.
+//! The two kinds that keep a number of pods alive: replica set, and replication controller as the same with less.
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetCondition, ReplicaSetStatus};
 use k8s_openapi::api::core::v1::{
@@ -18,7 +18,7 @@ pub(super) trait Replicates: Kind {
     fn replicas(&self) -> i32;
     fn min_ready_seconds(&self) -> i32;
     fn template(&self) -> Option<&PodTemplateSpec>;
-    /// The status in the form of a ReplicaSet's.
+    /// The status in the form of a replica set's.
     fn count(&self) -> ReplicaSetStatus;
     fn set_count(&mut self, status: ReplicaSetStatus);
 }

@@ -1,4 +1,4 @@
-//! What a DaemonSet says of itself.
+//! What a daemon set says of itself.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The pods of a DaemonSet: meant for one node each, and hard to drive away.
+//! The pods of a daemon set: meant for one node each, and hard to drive away.
 
 use std::sync::Arc;
 

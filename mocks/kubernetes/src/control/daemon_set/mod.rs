@@ -1,4 +1,4 @@
-//! DaemonSets: one pod on every node that fits.
+//! Daemon sets: one pod on every node that fits.
 
 mod count;
 mod daemon;

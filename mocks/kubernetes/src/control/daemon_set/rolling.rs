@@ -6,6 +6,9 @@ use super::{Fit, Steps, Work};
 use crate::control::brief::Brief;
 use crate::control::portion::portion;
 
+/// A new daemon and an old one.
+type Pair<'a> = (Option<&'a Brief>, Option<&'a Brief>);
+
 impl<'a> Work<'a> {
     /// How many more daemons than nodes there may be, and how many nodes may be without: never neither.
     pub(super) fn bounds(&self) -> (i32, i32) {
@@ -28,7 +31,7 @@ impl<'a> Work<'a> {
     }
 
     /// The new and the old daemon of each node; more than one of a sort is for others to clear up.
-    fn pairs(&self) -> impl Iterator<Item = (&'a str, Option<(Option<&'a Brief>, Option<&'a Brief>)>)> {
+    fn pairs(&self) -> impl Iterator<Item = (&'a str, Option<Pair<'a>>)> {
         self.daemons.iter().map(|(node, pods)| {
             let living = pods.iter().copied().filter(|pod| !pod.object.deleting);
             let (new, old): (Vec<&Brief>, Vec<&Brief>) = living.partition(|pod| self.is_new(pod));

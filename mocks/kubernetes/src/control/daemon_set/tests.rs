@@ -1,4 +1,4 @@
-//! DaemonSets on nodes without kubelets: the test binds their pods and lets them run.
+//! Daemon sets on nodes without kubelets: the test binds their pods and lets them run.
 
 use k8s_openapi::api::apps::v1::{ControllerRevision, DaemonSet};
 use k8s_openapi::api::core::v1::Node;
@@ -77,7 +77,7 @@ fn status(stage: &Stage) -> Value {
 
 fn set_image(stage: &mut Stage, image: &str) {
     stage.edit::<DaemonSet>("agent", |set| {
-        set["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image)
+        set["spec"]["template"]["spec"]["containers"][0]["image"] = json!(image);
     });
     stage.settle();
 }

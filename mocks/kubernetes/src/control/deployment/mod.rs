@@ -1,4 +1,4 @@
-//! Deployments: a ReplicaSet for each template, and pods moved from the old ones to the new one.
+//! Deployments: a replica set for each template, and pods moved from the old ones to the new one.
 
 mod progress;
 mod revision;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
 use super::events::{Recorder, about};
@@ -30,7 +31,7 @@ pub(super) struct Deployments {
     recorder: Recorder,
 }
 
-/// ReplicaSets are few: they are read when they are needed.
+/// Replica sets are few: they are read when they are needed.
 impl Child for Arc<Object> {
     type Kind = ReplicaSet;
 
@@ -53,7 +54,7 @@ struct Work<'a> {
     recorder: &'a mut Recorder,
     /// As it was, but for its conditions and its revision.
     deployment: Deployment,
-    /// The ReplicaSet of the template, if there is one.
+    /// The replica set of the template, if there is one.
     new: Option<ReplicaSet>,
     /// The others, the oldest first.
     old: Vec<ReplicaSet>,
@@ -113,7 +114,7 @@ impl<'a> Work<'a> {
     }
 
     fn run(&mut self) -> Result<Next, Status> {
-        if self.spec().selector == Default::default() {
+        if self.spec().selector == LabelSelector::default() {
             let why = "This deployment is selecting all pods. A non-empty selector is required.";
             self.recorder.warning(self.api, &about(&self.deployment), "SelectingAll", why);
             return Ok(Next::Done);

@@ -23,15 +23,12 @@ impl Work<'_> {
             return Ok(());
         }
         let noted = known.as_deref() == Some("DeploymentPaused");
-        match (self.spec().paused == Some(true), noted) {
-            (true, false) => {
-                self.set_condition(PROGRESSING, "Unknown", "DeploymentPaused", "Deployment is paused")
-            }
-            (false, true) => {
-                self.set_condition(PROGRESSING, "Unknown", "DeploymentResumed", "Deployment is resumed")
-            }
+        let (reason, message) = match (self.spec().paused == Some(true), noted) {
+            (true, false) => ("DeploymentPaused", "Deployment is paused"),
+            (false, true) => ("DeploymentResumed", "Deployment is resumed"),
             _ => return Ok(()),
-        }
+        };
+        self.set_condition(PROGRESSING, "Unknown", reason, message);
         self.write_status()
     }
 

@@ -1,4 +1,4 @@
-//! Which ReplicaSet is the new one, what it is called, and the numbers that say in which order templates came.
+//! Which replica set is the new one, what it is called, and the numbers that say in which order templates came.
 
 use k8s_openapi::api::apps::v1::{ReplicaSet, ReplicaSetSpec};
 use k8s_openapi::api::core::v1::PodTemplateSpec;

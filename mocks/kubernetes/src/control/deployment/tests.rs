@@ -1,4 +1,4 @@
-//! Deployments with their ReplicaSets, and kubelets played by the test.
+//! Deployments with their replica sets, and kubelets played by the test.
 
 use k8s_openapi::api::apps::v1::{Deployment, ReplicaSet};
 use serde_json::{Value, json};

@@ -38,12 +38,12 @@ pub(super) fn matched(policy: &PodFailurePolicy, pod: &Pod) -> Option<Matched> {
 /// The first container that failed with one of the codes.
 fn exit<'a>(status: &'a PodStatus, codes: &ExitCodes) -> Option<(&'a str, i32)> {
     let containers = status.container_statuses.iter().chain(&status.init_container_statuses).flatten();
-    let meant = containers
+    let mut meant = containers
         .filter(|container| codes.container_name.as_ref().is_none_or(|name| *name == container.name));
     let code = |container: &ContainerStatus| {
         let code = container.state.as_ref()?.terminated.as_ref()?.exit_code;
         let listed = codes.values.contains(&code);
         (code != 0 && listed == (codes.operator == "In")).then_some(code)
     };
-    meant.filter_map(|container| Some((&*container.name, code(container)?))).next()
+    meant.find_map(|container| Some((&*container.name, code(container)?)))
 }

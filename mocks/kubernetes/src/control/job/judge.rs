@@ -110,7 +110,7 @@ impl Work<'_> {
         let conditions = self.status.conditions.get_or_insert_default();
         conditions.retain(|condition| condition.type_ != "Suspended");
         let status = if suspended { "False" } else { "True" };
-        conditions.push(self::condition("Suspended", status, &format!("Job{reason}"), message, self.now));
+        conditions.push(condition("Suspended", status, &format!("Job{reason}"), message, self.now));
     }
 
     /// Says something once.

@@ -170,7 +170,7 @@ impl Work<'_> {
         }
         let ended = self.ended();
         self.backoff = self.backoff.after(&ended.iter().map(|pod| pod.end).collect::<Vec<_>>());
-        let failed = self.status.failed.unwrap_or_default() + count(&ended, |pod| pod.counts_as_failed());
+        let failed = self.status.failed.unwrap_or_default() + count(&ended, Ended::counts_as_failed);
         let succeeded = self.succeeded(&ended);
         let mut active: Vec<&Brief> = self.pods.iter().copied().filter(|pod| pod.is_active()).collect();
         let mut next = self.until_deadline();
@@ -242,7 +242,8 @@ impl Work<'_> {
     fn count_pods(&mut self, active: &[&Brief]) {
         let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
         let terminating = self.pods.iter().filter(|pod| pod.is_terminating()).count();
-        let stopped = self.pods.iter().filter(|pod| pod.is_active()).count();
+        // Those that were just asked to stop are still active in what was seen.
+        let stopped = self.pods.iter().filter(|pod| pod.is_active()).count().saturating_sub(active.len());
         self.status.active = Some(number(active.len())).filter(|number| *number > 0);
         self.status.ready = Some(number(active.iter().filter(|pod| pod.is_ready()).count()));
         self.status.terminating = Some(number(terminating + stopped));
@@ -313,6 +314,14 @@ impl Work<'_> {
         })?;
         self.job.status = written.status;
         Ok(())
+    }
+
+    /// Deletes pods that the job can do without: they count as nothing.
+    fn dismiss(&mut self, pods: &[&Brief]) -> Result<(), Status> {
+        for pod in pods.iter().filter(|pod| pod.tracked) {
+            edit::<Pod>(self.api, &pod.object, untrack)?;
+        }
+        self.delete_all(pods)
     }
 
     fn delete_all(&mut self, pods: &[&Brief]) -> Result<(), Status> {

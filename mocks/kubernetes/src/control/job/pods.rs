@@ -17,22 +17,22 @@ const VARIABLE: &str = "JOB_COMPLETION_INDEX";
 
 impl Work<'_> {
     /// Makes or deletes pods, and leaves in `active` those that remain or came.
-    pub(super) fn manage<'p>(
+    pub(super) fn manage(
         &mut self,
-        active: &mut Vec<&'p Brief>,
+        active: &mut Vec<&Brief>,
         succeeded: i32,
         next: &mut Next,
     ) -> Result<(), Status> {
         if self.is_suspended() {
             let all = std::mem::take(active);
-            return self.delete_all(&all);
+            return self.dismiss(&all);
         }
         let wanted = self.wanted(succeeded, active.len());
         let surplus = self.surplus(active, active.len().saturating_sub(wanted));
         if !surplus.is_empty() {
             let gone: BTreeSet<&str> = surplus.iter().map(|pod| pod.uid()).collect();
             active.retain(|pod| !gone.contains(pod.uid()));
-            return self.delete_all(&surplus);
+            return self.dismiss(&surplus);
         }
         let leaving =
             self.pods.iter().filter(|pod| self.replaces_failed_only() && pod.is_terminating()).count();
@@ -85,7 +85,7 @@ impl Work<'_> {
         surplus
     }
 
-    fn make<'p>(&mut self, missing: usize, active: &mut Vec<&'p Brief>) -> Result<(), Status> {
+    fn make(&mut self, missing: usize, active: &[&Brief]) -> Result<(), Status> {
         let mut pod = pod_of(&self.spec().template, &self.job);
         track(&mut pod);
         let pods: Vec<Pod> = if self.is_indexed() {

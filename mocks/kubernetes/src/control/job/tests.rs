@@ -8,7 +8,7 @@ use super::Jobs;
 use crate::api::{Delete, Write};
 use crate::control::stage::Stage;
 
-fn job(spec: Value) -> Value {
+fn job(spec: &Value) -> Value {
     let mut job = json!({"metadata": {"name": "work"}, "spec": {"template":
         {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}});
     for (key, value) in spec.as_object().unwrap() {
@@ -17,7 +17,7 @@ fn job(spec: Value) -> Value {
     job
 }
 
-fn start(spec: Value) -> Stage {
+fn start(spec: &Value) -> Stage {
     let mut stage = Stage::new().with(Jobs::SHELVES, Jobs::new());
     stage.make::<Job>(job(spec));
     stage.settle();
@@ -60,8 +60,9 @@ fn end(stage: &mut Stage, phase: &str, code: i32) {
 
 #[test]
 fn a_job_runs_in_parallel_until_it_is_complete() {
-    let mut stage = start(json!({"completions": 5, "parallelism": 2}));
+    let mut stage = start(&json!({"completions": 5, "parallelism": 2}));
     assert_eq!(alive(&stage).len(), 2);
+    assert_eq!((&status(&stage)["active"], &status(&stage)["terminating"]), (&json!(2), &json!(0)));
     assert_eq!(stage.pods()[0]["metadata"]["finalizers"], json!(["batch.kubernetes.io/job-tracking"]));
     for left in [2, 1, 0] {
         end(&mut stage, "Succeeded", 0);
@@ -84,7 +85,7 @@ fn a_job_runs_in_parallel_until_it_is_complete() {
 
 #[test]
 fn failures_are_tried_again_later_each_time_up_to_the_limit() {
-    let mut stage = start(json!({"backoffLimit": 1}));
+    let mut stage = start(&json!({"backoffLimit": 1}));
     end(&mut stage, "Failed", 1);
     assert_eq!(alive(&stage).len(), 0);
     stage.pass(9);
@@ -102,7 +103,7 @@ fn failures_are_tried_again_later_each_time_up_to_the_limit() {
 
 #[test]
 fn each_index_succeeds_once() {
-    let mut stage = start(json!({"completions": 4, "parallelism": 3, "completionMode": "Indexed"}));
+    let mut stage = start(&json!({"completions": 4, "parallelism": 3, "completionMode": "Indexed"}));
     let names = alive(&stage);
     assert!(names[0].starts_with("work-0-") && names[2].starts_with("work-2-"), "{names:?}");
     let pod = stage.value::<Pod>(&names[1]);
@@ -124,7 +125,7 @@ fn each_index_succeeds_once() {
 
 #[test]
 fn a_deadline_ends_a_job_and_its_pods() {
-    let mut stage = start(json!({"activeDeadlineSeconds": 60}));
+    let mut stage = start(&json!({"activeDeadlineSeconds": 60}));
     stage.bind(&alive(&stage)[0], "n");
     stage.pass(60);
     assert_eq!(conditions(&stage), ["FailureTarget=True DeadlineExceeded"]);
@@ -136,7 +137,7 @@ fn a_deadline_ends_a_job_and_its_pods() {
 
 #[test]
 fn a_suspended_job_has_no_pods_and_starts_anew() {
-    let mut stage = start(json!({"suspend": true}));
+    let mut stage = start(&json!({"suspend": true}));
     assert_eq!(conditions(&stage), ["Suspended=True JobSuspended"]);
     assert_eq!(stage.pods().len(), 0);
     stage.pass(5);
@@ -145,6 +146,9 @@ fn a_suspended_job_has_no_pods_and_starts_anew() {
     assert_eq!(conditions(&stage), ["Suspended=False JobResumed"]);
     assert_eq!(status(&stage)["startTime"], "2030-01-01T00:00:05Z");
     assert_eq!(alive(&stage).len(), 1);
+    stage.edit::<Job>("work", |job| job["spec"]["suspend"] = json!(true));
+    stage.settle();
+    assert_eq!((stage.pods().len(), &status(&stage)["failed"]), (0, &Value::Null), "it has not failed");
 }
 
 #[test]
@@ -153,7 +157,7 @@ fn a_failure_policy_ignores_and_ends() {
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}},
     ]});
-    let mut stage = start(json!({"backoffLimit": 0, "podFailurePolicy": rules}));
+    let mut stage = start(&json!({"backoffLimit": 0, "podFailurePolicy": rules}));
     let first = alive(&stage).remove(0);
     stage.status(&first, &|status: &mut Value| {
         status["phase"] = json!("Failed");
@@ -169,7 +173,7 @@ fn a_failure_policy_ignores_and_ends() {
 
 #[test]
 fn a_work_queue_is_complete_when_all_stop_after_one_success() {
-    let mut stage = start(json!({"parallelism": 3}));
+    let mut stage = start(&json!({"parallelism": 3}));
     let names = alive(&stage);
     stage.reach(&names[0], "Succeeded");
     stage.settle();
@@ -180,7 +184,7 @@ fn a_work_queue_is_complete_when_all_stop_after_one_success() {
 
 #[test]
 fn pods_of_a_job_that_is_gone_are_let_go() {
-    let mut stage = start(json!({}));
+    let mut stage = start(&json!({}));
     let pod = alive(&stage).remove(0);
     stage.api.discard::<Job>("default", "work", &Delete::background(), &Write::by("tester")).unwrap();
     stage.settle();

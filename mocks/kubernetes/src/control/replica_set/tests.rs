@@ -1,4 +1,4 @@
-//! ReplicaSets, with kubelets played by the test.
+//! Replica sets, with kubelets played by the test.
 
 use k8s_openapi::api::apps::v1::ReplicaSet;
 use k8s_openapi::api::core::v1::{Pod, ReplicationController};

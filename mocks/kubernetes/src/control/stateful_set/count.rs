@@ -1,4 +1,4 @@
-//! What a StatefulSet says of itself.
+//! What a stateful set says of itself.
 
 use k8s_openapi::api::apps::v1::{StatefulSet, StatefulSetStatus};
 

@@ -1,4 +1,4 @@
-//! StatefulSets: pods with numbers, each with its own claims, made and replaced in order.
+//! Stateful sets: pods with numbers, each with its own claims, made and replaced in order.
 
 mod claims;
 mod count;

@@ -1,4 +1,4 @@
-//! One pod of a StatefulSet: its number, and the pod it is to be.
+//! One pod of a stateful set: its number, and the pod it is to be.
 
 use std::sync::Arc;
 

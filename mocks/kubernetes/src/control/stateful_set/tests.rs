@@ -1,4 +1,4 @@
-//! StatefulSets, with kubelets played by the test.
+//! Stateful sets, with kubelets played by the test.
 
 use k8s_openapi::api::apps::v1::{ControllerRevision, StatefulSet};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
