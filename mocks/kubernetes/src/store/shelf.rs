@@ -20,7 +20,7 @@ pub(crate) struct Change {
     /// The object after the change; for a deletion its last state, with the revision of the deletion.
     pub(crate) object: Arc<Object>,
     pub(crate) deleted: bool,
-    /// The protobuf form, made once for all watchers that want it.
+    /// The protobuf form of the object, made once for all watchers that want it.
     pub(crate) protobuf: OnceLock<Bytes>,
 }
 
