@@ -1,5 +1,6 @@
 //! The whole: built, started, stopped.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,7 +10,9 @@ use tokio::task::JoinSet;
 
 use crate::api::Api;
 use crate::birth;
+use crate::control;
 use crate::listen::{Certificates, ListenError, Listener, Settings, Tokens, User, kubeconfig};
+use crate::schedule;
 use crate::serve::Service;
 
 /// A running control plane. Dropped, it is gone at once; stopped, requests in flight finish.
@@ -41,6 +44,7 @@ pub struct Builder {
     seed: u64,
     scheduler: bool,
     controllers: bool,
+    off: BTreeSet<String>,
     tokens: Vec<(String, String, Vec<String>)>,
 }
 
@@ -54,6 +58,7 @@ impl ControlPlane {
             seed: 0,
             scheduler: true,
             controllers: true,
+            off: BTreeSet::new(),
             tokens: Vec::new(),
         }
     }
@@ -149,6 +154,13 @@ impl Builder {
         self
     }
 
+    /// Leaves one controller out, by upstream's name for it: `replicaset-controller`.
+    #[must_use]
+    pub fn without(mut self, controller: &str) -> Self {
+        self.off.insert(controller.to_owned());
+        self
+    }
+
     /// Accepts a bearer token.
     #[must_use]
     pub fn token(mut self, token: &str, user: &str, groups: &[&str]) -> Self {
@@ -179,8 +191,19 @@ impl Builder {
             seed: self.seed,
         };
         let listener = Listener::start(settings, Arc::new(service)).await?;
-        let tasks = JoinSet::new();
-        let _ = (self.scheduler, self.controllers, api);
+        let mut tasks = JoinSet::new();
+        let part_of_the_server = "customresourcedefinition-cleanup-controller";
+        let off = |name: &str| self.off.contains(name) || !self.controllers && name != part_of_the_server;
+        let settings = control::Settings {
+            ca_pem: certificates.authority_pem.clone(),
+            grace: control::Grace::default(),
+            drivers: control::Drivers::default(),
+        };
+        control::cluster(&api, &mut tasks, &off, settings);
+        control::workloads(&api, &mut tasks, &off);
+        if self.scheduler {
+            tasks.spawn(schedule::run(api.clone(), self.seed, schedule::Packing::default()));
+        }
         Ok(ControlPlane { listener, certificates, clock, tasks })
     }
 }

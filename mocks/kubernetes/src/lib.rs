@@ -10,6 +10,8 @@ mod control;
 mod control_plane;
 mod custom;
 mod listen;
+#[doc(hidden)]
+pub mod parts;
 mod patch;
 mod present;
 mod protobuf;

@@ -65,11 +65,6 @@ impl fmt::Display for QuantityError {
 impl std::error::Error for QuantityError {}
 
 impl Quantity {
-    /// So many whole units.
-    pub(crate) fn whole(units: i64, format: Format) -> Self {
-        Self { nanos: i128::from(units) * ONE, format, written: None }
-    }
-
     /// So many thousandths.
     pub(crate) fn thousandths(thousandths: i64, format: Format) -> Self {
         Self { nanos: i128::from(thousandths) * MILLI, format, written: None }
@@ -101,10 +96,6 @@ impl Quantity {
 
     pub(crate) fn format(&self) -> Format {
         self.format
-    }
-
-    pub(crate) fn is_zero(&self) -> bool {
-        self.nanos == 0
     }
 
     fn combine(&mut self, nanos: i128, format: Format) {

@@ -19,7 +19,12 @@ pub(super) fn is_definition(resource: &Resource) -> bool {
 }
 
 /// A definition is established in the write that makes it, so that it is served when the writer hears of it.
-pub(super) fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
+pub(super) fn define(
+    api: &Api,
+    subresource: &str,
+    value: &mut Value,
+    before: Option<&Value>,
+) -> Result<(), Status> {
     custom::complete(value);
     let mut wrong = Definition::read(value).err().unwrap_or_default();
     if let Some(before) = before {
@@ -34,14 +39,15 @@ pub(super) fn define(api: &Api, value: &mut Value, before: Option<&Value>) -> Re
     match before {
         None => {
             value["metadata"]["generation"] = json!(1);
-            value["metadata"]["finalizers"] = json!([CLEANUP]);
         }
         Some(before) => {
             if before["spec"] != value["spec"] {
                 let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
                 value["metadata"]["generation"] = json!(generation + 1);
             }
-            value["status"] = before["status"].clone();
+            if subresource != "status" {
+                value["status"] = before["status"].clone();
+            }
         }
     }
     custom::establish(value, &stamp(api.now()), &taken(api, value));

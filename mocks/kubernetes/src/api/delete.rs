@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mock_clock::Time;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::change::is_unheld;
 use super::create::metadata;
+use super::definition::{CLEANUP, is_definition};
 use super::finish::draft;
 use super::read::view;
 use super::{Api, Delete, Propagation, Target, Write, prepare, stamp};
@@ -124,6 +125,9 @@ fn plan(resource: &Resource, before: &Value, delete: &Delete, now: Time) -> Plan
         }
     }
     propagate(resource, metadata(&mut after), delete.propagation);
+    if !leaves && is_definition(resource) {
+        hold(metadata(&mut after), CLEANUP);
+    }
     let held = !is_unheld(&after);
     let left = after["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();
     match (graceful, held) {
@@ -141,6 +145,16 @@ fn plan(resource: &Resource, before: &Value, delete: &Delete, now: Time) -> Plan
             }
             Plan::Mark(after)
         }
+    }
+}
+
+/// Adds a finalizer.
+fn hold(metadata: &mut Map<String, Value>, finalizer: &str) {
+    let finalizers = metadata.entry("finalizers").or_insert_with(|| json!([]));
+    if let Some(finalizers) = finalizers.as_array_mut()
+        && !finalizers.iter().any(|found| found == finalizer)
+    {
+        finalizers.push(json!(finalizer));
     }
 }
 
@@ -204,7 +218,7 @@ fn grace(before: &Value, delete: &Delete) -> i64 {
 }
 
 /// Finalizers that leave dependents to the garbage collector.
-fn propagate(resource: &Resource, metadata: &mut serde_json::Map<String, Value>, asked: Option<Propagation>) {
+fn propagate(resource: &Resource, metadata: &mut Map<String, Value>, asked: Option<Propagation>) {
     let mut finalizers: Vec<Value> =
         metadata.get("finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
     let has = |finalizers: &[Value], name: &str| finalizers.iter().any(|found| found == name);

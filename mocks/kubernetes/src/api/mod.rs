@@ -32,6 +32,7 @@ use crate::store::{Key, Object, Store};
 pub(crate) use change::same_name;
 pub(crate) use create::same_namespace;
 pub(crate) use decode::{internal_package, read_as};
+pub(crate) use definition::CLEANUP;
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
 pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;

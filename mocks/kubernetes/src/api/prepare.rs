@@ -34,7 +34,7 @@ pub(super) fn for_create(
             admit::allocate(value, None, api);
         }
         if is_definition(resource) {
-            definition::define(api, value, None)?;
+            definition::define(api, "", value, None)?;
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
@@ -70,7 +70,7 @@ pub(super) fn for_update(
             admit::allocate(after, Some(before), api);
         }
         if is_definition(resource) {
-            definition::define(api, after, Some(before))?;
+            definition::define(api, subresource, after, Some(before))?;
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
@@ -213,7 +213,9 @@ fn custom_update(
     } else {
         version.validate(after, Some(before))
     });
-    refuse(target.resource, after, wrong)
+    refuse(target.resource, after, wrong)?;
+    version.default(after);
+    Ok(())
 }
 
 /// Whether anything differs that is neither metadata nor, if it is kept apart, status.

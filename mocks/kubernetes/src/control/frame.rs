@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use mock_clock::Clock;
+use mock_clock::{Clock, Time};
 use tokio::sync::watch;
 
 use super::queue::Queue;
@@ -17,6 +17,9 @@ use crate::store::{Change, Compacted};
 
 /// How many changes are taken at a time.
 const BATCH: usize = 1000;
+
+/// Instead of a shelf: all of them, also those to come.
+pub(crate) const EVERY_SHELF: &str = "*";
 
 /// One controller. It may keep what it likes: if it falls too far behind it is made anew and told everything again.
 pub(crate) trait Controller: Send {
@@ -28,6 +31,11 @@ pub(crate) trait Controller: Send {
 
     /// Brings one item where it should be. An error is tried again, later each time.
     fn reconcile(&mut self, api: &Api, item: &Self::Item) -> Result<Next, Status>;
+
+    /// What else the last reconciliation wants looked at, and after how long.
+    fn further(&mut self) -> Vec<(Self::Item, Duration)> {
+        Vec::new()
+    }
 }
 
 /// What is to happen after an item was looked at.
@@ -51,41 +59,73 @@ async fn follow<C: Controller>(
     api: &Api,
     name: &'static str,
     shelves: &[&str],
-    mut controller: C,
+    controller: C,
 ) -> Result<std::convert::Infallible, Compacted> {
-    let mut queue = Queue::new(api.now());
-    let mut feeds: Vec<Feed<'_>> = shelves.iter().map(|shelf| Feed::new(api, shelf)).collect();
-    for feed in &mut feeds {
-        feed.begin(api, |shelf, change| controller.observe(shelf, change, &mut queue));
-    }
+    let mut course = Course::begin(api, name, shelves, controller);
     loop {
-        queue.turn(api.now());
-        for feed in &mut feeds {
-            feed.take(api, |shelf, change| controller.observe(shelf, change, &mut queue))?;
-        }
-        if let Some(item) = queue.pop() {
-            match controller.reconcile(api, &item) {
-                Ok(Next::Done) => queue.succeeded(&item),
-                Ok(Next::After(wait)) => {
-                    queue.succeeded(&item);
-                    queue.add_after(item, wait);
-                }
-                Err(status) => {
-                    tracing::debug!(controller = name, %item, %status, "tries again");
-                    queue.failed(item);
-                }
-            }
+        if course.step(api)? {
             tokio::task::yield_now().await;
             continue;
         }
-        let changed = any(&mut feeds);
-        match queue.next() {
+        let due = course.due();
+        let changed = any(&mut course.feeds);
+        match due {
             None => changed.await,
             Some(due) => tokio::select! {
                 () = changed => {}
                 _ = api.clock().sleep_until(due) => {}
             },
         }
+    }
+}
+
+/// A controller at work, one step at a time.
+#[derive(Debug)]
+pub(super) struct Course<'a, C: Controller> {
+    name: &'static str,
+    feeds: Vec<Feed<'a>>,
+    queue: Queue<C::Item>,
+    controller: C,
+}
+
+impl<'a, C: Controller> Course<'a, C> {
+    pub(super) fn begin(api: &Api, name: &'static str, shelves: &[&'a str], mut controller: C) -> Self {
+        let mut queue = Queue::new(api.now());
+        let mut feeds: Vec<Feed<'_>> = shelves.iter().map(|shelf| Feed::new(api, shelf)).collect();
+        for feed in &mut feeds {
+            feed.begin(api, |shelf, change| controller.observe(shelf, change, &mut queue));
+        }
+        Self { name, feeds, queue, controller }
+    }
+
+    /// Takes what is new, and looks at one item; false if none is due.
+    pub(super) fn step(&mut self, api: &Api) -> Result<bool, Compacted> {
+        let Self { name, feeds, queue, controller } = self;
+        queue.turn(api.now());
+        for feed in feeds {
+            feed.take(api, |shelf, change| controller.observe(shelf, change, queue))?;
+        }
+        let Some(item) = queue.pop() else { return Ok(false) };
+        match controller.reconcile(api, &item) {
+            Ok(Next::Done) => queue.succeeded(&item),
+            Ok(Next::After(wait)) => {
+                queue.succeeded(&item);
+                queue.add_after(item, wait);
+            }
+            Err(status) => {
+                tracing::debug!(controller = name, %item, %status, "tries again");
+                queue.failed(item);
+            }
+        }
+        for (item, wait) in controller.further() {
+            queue.add_after(item, wait);
+        }
+        Ok(true)
+    }
+
+    /// When the next item is due.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.queue.next()
     }
 }
 
@@ -99,11 +139,21 @@ pub(crate) struct Feed<'a> {
 
 impl<'a> Feed<'a> {
     pub(crate) fn new(api: &Api, shelf: &'a str) -> Self {
-        Self { shelf, reached: 0, news: api.store().subscribe(shelf) }
+        let store = api.store();
+        let news = if shelf == EVERY_SHELF { store.subscribe_all() } else { store.subscribe(shelf) };
+        Self { shelf, reached: 0, news }
     }
 
     /// Tells what is there.
     pub(crate) fn begin(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) {
+        if self.shelf == EVERY_SHELF {
+            let (revision, shelves) = api.store().everything();
+            self.reached = revision;
+            for (shelf, objects) in shelves {
+                objects.iter().for_each(|object| tell(&shelf, &Change::of(object)));
+            }
+            return;
+        }
         let snapshot = api.store().list(self.shelf, "");
         self.reached = snapshot.revision;
         for object in snapshot.objects {
@@ -115,6 +165,13 @@ impl<'a> Feed<'a> {
     pub(crate) fn take(&mut self, api: &Api, mut tell: impl FnMut(&str, &Change)) -> Result<(), Compacted> {
         loop {
             self.news.borrow_and_update();
+            if self.shelf == EVERY_SHELF {
+                let changes = api.store().since_on_all(self.reached, BATCH)?;
+                let Some((_, last)) = changes.last() else { return Ok(()) };
+                self.reached = last.revision;
+                changes.iter().for_each(|(shelf, change)| tell(shelf, change));
+                continue;
+            }
             let (changes, reached) = api.store().since(self.shelf, self.reached, BATCH)?;
             self.reached = reached;
             if changes.is_empty() {

@@ -47,10 +47,14 @@ pub(crate) fn establish(crd: &mut Value, now: &str, taken: &Taken) {
     } else {
         ("False", "NotAccepted", "not all names are accepted")
     };
-    let conditions = [
+    let mut conditions = vec![
         renewed(&old, "NamesAccepted", (accepted, reason, message), now),
         renewed(&old, "Established", established, now),
     ];
+    // What others say of it, that it goes for one, is theirs to change.
+    let own = |kind: &Value| kind == "NamesAccepted" || kind == "Established";
+    let others = old["conditions"].as_array().into_iter().flatten();
+    conditions.extend(others.filter(|condition| !own(&condition["type"])).cloned());
     let mut stored = old["storedVersions"].as_array().cloned().unwrap_or_default();
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     for version in versions.filter(|version| version["storage"] == true) {

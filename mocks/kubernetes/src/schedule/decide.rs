@@ -95,7 +95,13 @@ impl Decider {
         }
         let (fitting, failures) = self.search(cluster, &trial, (id, pod), only.as_deref());
         if fitting.is_empty() {
-            return Some(Decision::Unschedulable(self.refuse(cluster, &trial, (id, pod), &failures, only)));
+            return Some(Decision::Unschedulable(self.refuse(
+                cluster,
+                &trial,
+                (id, pod),
+                &failures,
+                only.as_deref(),
+            )));
         }
         Some(bind(cluster, &trial, self.best(cluster, &shape, &fitting)))
     }
@@ -143,7 +149,7 @@ impl Decider {
         trial: &Trial<'_>,
         pod: (PodId, &Pod),
         failures: &[(NodeId, Failure)],
-        only: Option<Vec<NodeId>>,
+        only: Option<&[NodeId]>,
     ) -> Refusal {
         let all = cluster.order.len();
         let mut histogram = Histogram::of(failures.iter().map(|(_, failure)| *failure), trial.shape);

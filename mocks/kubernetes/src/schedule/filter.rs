@@ -203,7 +203,8 @@ fn neighbours(trial: &Trial<'_>, node: &Node) -> Result<(), Failure> {
             };
             company &= count(&trial.wanted, topology, value) > 0;
         }
-        if !company && !(trial.wanted.is_empty() && trial.wants_itself()) {
+        let first = || trial.wanted.is_empty() && trial.wants_itself();
+        if !company && !first() {
             return Err(Failure::unresolvable(Plugins::POD_AFFINITY, Reason::AFFINITY));
         }
     }

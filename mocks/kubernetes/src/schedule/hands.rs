@@ -30,10 +30,6 @@ impl<'a> Pen<'a> {
         Self { api, name, recorder: Recorder::new(name) }
     }
 
-    fn write(&self) -> Write {
-        Write::by("kube-scheduler")
-    }
-
     fn bind(&mut self, pod: &PodRef, node: &str) -> Result<(), Status> {
         let resource = self.api.resource::<Pod>();
         let target =
@@ -42,7 +38,7 @@ impl<'a> Pen<'a> {
             "metadata": {"namespace": pod.namespace(), "name": pod.name(), "uid": pod.uid},
             "target": {"kind": "Node", "name": node},
         });
-        self.api.bind(&target, &binding, &self.write())?;
+        self.api.bind(&target, &binding, &writer())?;
         let message = format!("Successfully assigned {pod} to {node}");
         self.recorder.normal(self.api, &about(pod), "Scheduled", &message);
         Ok(())
@@ -86,7 +82,7 @@ impl<'a> Pen<'a> {
             set_condition(status, condition, now);
         })?;
         let delete = Delete::default().only(&victim.uid);
-        self.api.discard::<Pod>(victim.namespace(), victim.name(), &delete, &self.write())?;
+        self.api.discard::<Pod>(victim.namespace(), victim.name(), &delete, &writer())?;
         let message = format!("Preempted by pod {} on node {node}", by.uid);
         self.recorder.normal(self.api, &about(victim), "Preempted", &message);
         Ok(())
@@ -101,7 +97,7 @@ impl<'a> Pen<'a> {
                 annotations.insert(SELECTED_NODE.to_owned(), node.to_owned());
                 Ok(())
             };
-            self.api.edit((namespace, name, ""), &self.write(), selected)?;
+            self.api.edit((namespace, name, ""), &writer(), selected)?;
             return Ok(());
         };
         let Some(claim) = self.api.read::<PersistentVolumeClaim>(namespace, name) else { return Ok(()) };
@@ -112,7 +108,7 @@ impl<'a> Pen<'a> {
             volume.spec.get_or_insert_default().claim_ref = Some(claimed.clone());
             Ok(())
         };
-        self.api.edit(("", volume, ""), &self.write(), bound)?;
+        self.api.edit(("", volume, ""), &writer(), bound)?;
         Ok(())
     }
 
@@ -126,7 +122,7 @@ impl<'a> Pen<'a> {
         let whole = now - std::time::Duration::from_nanos(now.unix_nanos() % 1_000_000_000);
         let now = MetaTime(whole.into());
         let place = (pod.namespace(), pod.name(), "status");
-        let edited = self.api.edit::<Pod>(place, &self.write(), |found| {
+        let edited = self.api.edit::<Pod>(place, &writer(), |found| {
             if found.metadata.uid.as_deref() == Some(&*pod.uid) {
                 let generation = found.metadata.generation;
                 edit(found.status.get_or_insert_default(), generation, &now);
@@ -158,6 +154,10 @@ impl Hands for Pen<'_> {
             status.message
         })
     }
+}
+
+fn writer() -> Write {
+    Write::by("kube-scheduler")
 }
 
 /// Sets a condition. The time moves only with the status, and nothing moves if nothing is new.

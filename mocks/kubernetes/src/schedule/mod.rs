@@ -30,3 +30,5 @@ pub(crate) use score::Packing;
 
 #[cfg(test)]
 mod cases;
+#[cfg(test)]
+mod laws;

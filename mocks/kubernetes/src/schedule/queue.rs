@@ -67,10 +67,6 @@ impl Queue {
         self.entries.contains_key(&id)
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// A pod that has never been here.
     pub(super) fn add(&mut self, id: PodId, priority: i32, now: Time) {
         self.remove(id);
@@ -181,10 +177,14 @@ impl Queue {
         entry.place = place;
         match place {
             Place::Active => {
-                drop(self.active.insert((Reverse(entry.priority), entry.since, entry.arrival, id)))
+                self.active.insert((Reverse(entry.priority), entry.since, entry.arrival, id));
             }
-            Place::Resting { until, .. } => drop(self.resting.insert((until, id))),
-            Place::Waiting => drop(self.waiting.insert((entry.since, id))),
+            Place::Resting { until, .. } => {
+                self.resting.insert((until, id));
+            }
+            Place::Waiting => {
+                self.waiting.insert((entry.since, id));
+            }
             Place::Out => {}
         }
     }

@@ -195,7 +195,7 @@ fn ports(spec: &PodSpec) -> Box<[Port]> {
             let number = port.host_port.or(on_host.then_some(port.container_port))?;
             let address = port.host_ip.as_deref().filter(|address| !address.is_empty()).unwrap_or("0.0.0.0");
             (number > 0).then(|| Port {
-                port: number,
+                number,
                 protocol: port.protocol.as_deref().filter(|name| !name.is_empty()).unwrap_or("TCP").into(),
                 address: address.into(),
             })

@@ -81,11 +81,6 @@ impl Amounts {
             *own = join(*own, *amount);
         }
     }
-
-    /// Whether nothing is asked for at all.
-    pub(super) fn is_nothing(&self) -> bool {
-        self.cpu == 0 && self.memory == 0 && self.disk == 0 && self.other.is_empty()
-    }
 }
 
 /// Whether the scheduler counts a resource that is neither cpu, memory nor disk.

@@ -101,7 +101,7 @@ mod tests {
                 node.status = serde_json::from_value(json!({"capacity": has, "allocatable": has})).unwrap();
                 Ok(())
             };
-            self.api.edit((name_space(), name, "status"), &Write::by("test"), status).unwrap();
+            self.api.edit(("", name, "status"), &Write::by("test"), status).unwrap();
             let untaint = |node: &mut core::Node| {
                 node.spec = Some(core::NodeSpec::default());
                 Ok(())
@@ -136,10 +136,6 @@ mod tests {
             let events = events.into_iter().filter(|event| event.reason.as_deref() == Some(reason));
             events.map(|event| (event.message.unwrap_or_default(), event.count)).collect()
         }
-    }
-
-    fn name_space() -> &'static str {
-        ""
     }
 
     async fn settle() {

@@ -71,6 +71,8 @@ impl<F: FnMut(Action) -> Result<(), String>> Hands for F {
 #[derive(Debug)]
 struct Pending {
     node: Box<str>,
+    /// The claims whose volumes are being made.
+    provisioned: Vec<Box<str>>,
     until: Time,
 }
 
@@ -164,20 +166,27 @@ impl Scheduler {
         now: Time,
         hands: &mut impl Hands,
     ) {
-        let Some(place) = self.cluster.node_id(&node) else { return };
+        let Some(place) = self.cluster.node_id(&node) else {
+            self.queue.retry(id, now);
+            return;
+        };
         self.cluster.assume(id, place);
         if claims.is_empty() {
             self.bind(id, node, now, hands);
             return;
         }
+        let mut provisioned = Vec::new();
         for step in claims {
-            self.cluster.storage.promise(&step, &node);
-            if let Err(why) = hands.act(Action::Claim { step, node: node.clone() }) {
+            if let Err(why) = hands.act(Action::Claim { step: step.clone(), node: node.clone() }) {
                 self.fail(id, why, now, hands);
                 return;
             }
+            self.cluster.storage.promise(&step, &node);
+            if let ClaimStep::Provision { claim } = step {
+                provisioned.push(claim);
+            }
         }
-        self.pending.insert(id, Pending { node, until: now + VOLUMES_PATIENCE });
+        self.pending.insert(id, Pending { node, provisioned, until: now + VOLUMES_PATIENCE });
     }
 
     fn bind(&mut self, id: PodId, node: Box<str>, now: Time, hands: &mut impl Hands) {
@@ -212,22 +221,24 @@ impl Scheduler {
             self.cluster.nominate(id, node);
         }
         let message = refusal.message;
-        let mut act = |action| {
-            // Whatever could not be written is found again at the next try of the pod.
-            let _ = hands.act(action);
-        };
-        act(Action::Refuse { pod: pod.clone(), reason: "Unschedulable", message, nominated });
+        // What could not be written here is written at the next try of the pod.
+        let _ = hands.act(Action::Refuse { pod: pod.clone(), reason: "Unschedulable", message, nominated });
         let Nomination::On { node, victims, yielding } = refusal.nomination else { return };
         let yielding: Vec<PodId> = yielding.iter().filter_map(|key| self.cluster.pod_id(key)).collect();
         for other in yielding {
             self.cluster.nominate(other, None);
             if let Some(pod) = self.reference(other) {
-                act(Action::Unnominate { pod });
+                let _ = hands.act(Action::Unnominate { pod });
             }
             self.queue.wake_all(now, |id, _| id == other);
         }
+        let mut all_told = true;
         for victim in victims.iter().filter_map(|key| self.reference(self.cluster.pod_id(key)?)) {
-            act(Action::Preempt { victim, by: pod.clone(), node: node.clone() });
+            all_told &= hands.act(Action::Preempt { victim, by: pod.clone(), node: node.clone() }).is_ok();
+        }
+        if !all_told {
+            // Nobody may leave, so nothing would wake the pod.
+            self.queue.retry(id, now);
         }
     }
 
@@ -236,25 +247,158 @@ impl Scheduler {
         if self.pending.is_empty() {
             return;
         }
-        let ready = |id: &PodId| {
-            self.cluster
-                .pod(*id)
-                .is_some_and(|pod| self.cluster.claims_are_bound(self.cluster.shape(pod.shape)))
+        let cluster = &self.cluster;
+        let outcome = |(id, pending): (&PodId, &Pending)| {
+            let claims = &cluster.storage.claims;
+            let given_up = |claim: &&Box<str>| {
+                let claim = claims.get(*claim);
+                claim.is_none_or(|claim| !claim.bound && claim.selected_node.as_ref() != Some(&pending.node))
+            };
+            if cluster.pod(*id).is_some_and(|pod| cluster.claims_are_bound(cluster.shape(pod.shape))) {
+                return Some((*id, None));
+            }
+            let why = if let Some(claim) = pending.provisioned.iter().find(given_up) {
+                let name = claim.split_once('/').map_or(&**claim, |(_, name)| name);
+                format!("binding volumes: provisioning failed for PVC {name:?}")
+            } else if pending.until <= now {
+                "binding volumes: context deadline exceeded".to_owned()
+            } else {
+                return None;
+            };
+            Some((*id, Some(why)))
         };
-        let (ready, late): (Vec<PodId>, Vec<PodId>) = self
-            .pending
-            .iter()
-            .filter(|(id, pending)| ready(id) || pending.until <= now)
-            .map(|(id, _)| *id)
-            .partition(|id| ready(id));
-        for id in ready {
-            if let Some(pending) = self.pending.remove(&id) {
-                self.bind(id, pending.node, now, hands);
+        let done: Vec<(PodId, Option<String>)> = self.pending.iter().filter_map(outcome).collect();
+        for (id, failure) in done {
+            let Some(pending) = self.pending.remove(&id) else { continue };
+            match failure {
+                None => self.bind(id, pending.node, now, hands),
+                Some(why) => self.fail(id, why, now, hands),
             }
         }
-        for id in late {
-            self.pending.remove(&id);
-            self.fail(id, "binding volumes: context deadline exceeded".to_owned(), now, hands);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::super::score::Packing;
+    use super::*;
+
+    const START: Time = Time::from_unix_nanos(1_000_000_000_000);
+
+    fn after(seconds: u64) -> Time {
+        START + Duration::from_secs(seconds)
+    }
+
+    struct Bench {
+        scheduler: Scheduler,
+        done: Vec<Action>,
+    }
+
+    impl Bench {
+        fn new() -> Self {
+            let decider = Decider::new(1, Packing::LeastAllocated, 0);
+            Self { scheduler: Scheduler::new("default-scheduler", decider), done: Vec::new() }
         }
+
+        fn see(&mut self, plural: &str, object: &Value, now: Time) {
+            self.scheduler.see(&Seen::parse(plural, object.to_string().as_bytes()).unwrap(), now);
+        }
+
+        fn node(&mut self, name: &str, cpu: &str, now: Time) {
+            let has = json!({"cpu": cpu, "memory": "8Gi", "pods": "9"});
+            self.see("nodes", &json!({"metadata": {"name": name}, "status": {"allocatable": has}}), now);
+        }
+
+        /// All turns there are, with a hand that may refuse.
+        fn turns(&mut self, now: Time, works: impl Fn(&Action) -> bool) -> usize {
+            let Self { scheduler, done } = self;
+            let mut hands = |action: Action| {
+                let result = if works(&action) { Ok(()) } else { Err("no".to_owned()) };
+                done.push(action);
+                result
+            };
+            let mut turns = 0;
+            while scheduler.turn(now, &mut hands) {
+                turns += 1;
+            }
+            turns
+        }
+    }
+
+    fn pod(name: &str, cpu: &str) -> Value {
+        json!({"metadata": {"name": name, "namespace": "default", "uid": name}, "spec": {
+            "schedulerName": "default-scheduler",
+            "containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]}})
+    }
+
+    #[test]
+    fn a_binding_that_fails_gives_the_room_back_and_is_tried_again() {
+        let mut bench = Bench::new();
+        bench.node("n", "1", START);
+        bench.see("pods", &pod("a", "1"), START);
+        assert_eq!(bench.turns(START, |action| !matches!(action, Action::Bind { .. })), 1);
+        let reasons = bench.done.iter().filter_map(|action| match action {
+            Action::Refuse { reason, message, .. } => Some((*reason, message.as_str())),
+            _ => None,
+        });
+        assert_eq!(reasons.collect::<Vec<_>>(), [("SchedulerError", "no")]);
+        assert_eq!(bench.scheduler.next_due(), Some(after(1)));
+        assert_eq!(bench.turns(after(1), |_| true), 1);
+        assert!(matches!(bench.done.last(), Some(Action::Bind { .. })));
+    }
+
+    #[test]
+    fn only_events_that_help_give_another_try() {
+        let mut bench = Bench::new();
+        bench.node("n", "1", START);
+        bench.see("pods", &pod("a", "2"), START);
+        assert_eq!(bench.turns(START, |_| true), 1);
+        bench.node("n", "1", after(20));
+        bench.node("m", "1", after(20));
+        assert_eq!(bench.turns(after(20), |_| true), 0, "neither has room for it");
+        bench.node("m", "2", after(20));
+        assert_eq!(bench.turns(after(20), |_| true), 1);
+    }
+
+    #[test]
+    fn gated_foreign_and_leaving_pods_are_left_alone() {
+        let mut bench = Bench::new();
+        bench.node("n", "1", START);
+        let mut gated = pod("a", "1");
+        gated["spec"]["schedulingGates"] = json!([{"name": "g"}]);
+        bench.see("pods", &gated, START);
+        let mut foreign = pod("b", "1");
+        foreign["spec"]["schedulerName"] = "other".into();
+        bench.see("pods", &foreign, START);
+        let mut leaving = pod("c", "1");
+        leaving["metadata"]["deletionTimestamp"] = "2030-01-01T00:00:00Z".into();
+        bench.see("pods", &leaving, START);
+        assert_eq!(bench.turns(START, |_| true), 0);
+        bench.see("pods", &pod("a", "1"), START);
+        assert_eq!(bench.turns(START, |_| true), 1, "the gate is open");
+    }
+
+    #[test]
+    fn a_volume_that_cannot_be_made_sends_the_pod_back() {
+        let mut bench = Bench::new();
+        bench.node("n", "1", START);
+        let class = json!({"metadata": {"name": "w"}, "provisioner": "csi.x",
+            "volumeBindingMode": "WaitForFirstConsumer"});
+        bench.see("storageclasses", &class, START);
+        let claim =
+            json!({"metadata": {"name": "c", "namespace": "default"}, "spec": {"storageClassName": "w"}});
+        bench.see("persistentvolumeclaims", &claim, START);
+        let mut user = pod("a", "1");
+        user["spec"]["volumes"] = json!([{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]);
+        bench.see("pods", &user, START);
+        assert_eq!(bench.turns(START, |_| true), 1);
+        assert!(matches!(bench.done[..], [Action::Claim { .. }]));
+        assert_eq!(bench.scheduler.next_due(), Some(after(600)));
+        bench.see("persistentvolumeclaims", &claim, after(5));
+        assert_eq!(bench.turns(after(5), |_| true), 0);
+        let Some(Action::Refuse { message, .. }) = bench.done.last() else { panic!("it was not told") };
+        assert_eq!(message, "binding volumes: provisioning failed for PVC \"c\"");
     }
 }

@@ -179,7 +179,7 @@ fn neighbours(cluster: &Cluster, shape: &Shape, nodes: &[NodeId]) -> Option<Vec<
     let kept: Vec<&Kept> = if all { cluster.shapes.iter().flatten().collect() } else { some.collect() };
     let mut topologies: BTreeMap<Box<str>, BTreeMap<&str, i64>> = BTreeMap::new();
     for kept in kept {
-        for (weight, topology) in opinions(cluster, shape, kept) {
+        for (topology, weight) in opinions(cluster, shape, kept) {
             for (id, count) in &kept.on {
                 let node = &cluster.nodes[*id];
                 let Some(value) = node.facts.labels.label(&topology).filter(|_| node.present) else {
@@ -195,10 +195,8 @@ fn neighbours(cluster: &Cluster, shape: &Shape, nodes: &[NodeId]) -> Option<Vec<
     }
     let score = |id: &NodeId| {
         let labels = &cluster.nodes[*id].facts.labels;
-        let of = |(topology, values): (&Box<str>, &BTreeMap<&str, i64>)| {
-            values.get(labels.label(topology)?).copied()
-        };
-        topologies.iter().filter_map(of).sum::<i64>()
+        let known = topologies.iter().filter_map(|(topology, sums)| sums.get(labels.label(topology)?));
+        known.sum::<i64>()
     };
     let scores: Vec<i64> = nodes.iter().map(score).collect();
     let least = scores.iter().copied().min().unwrap_or_default();
@@ -208,15 +206,17 @@ fn neighbours(cluster: &Cluster, shape: &Shape, nodes: &[NodeId]) -> Option<Vec<
     Some(scores.into_iter().map(|score| if range > 0 { scale(score) } else { 0 }).collect())
 }
 
-/// The weights that count on the domain of each pod of a kept shape, and the label that makes the domain.
-fn opinions(cluster: &Cluster, shape: &Shape, kept: &Kept) -> Vec<(i64, Box<str>)> {
+/// What each pod of a kept shape weighs in its domain, by the label that makes the domain.
+fn opinions(cluster: &Cluster, shape: &Shape, kept: &Kept) -> BTreeMap<Box<str>, i64> {
     let other = &kept.shape;
     let (here, there) = (cluster.namespace(&shape.namespace), cluster.namespace(&other.namespace));
     let own = shape.preferred_pods.iter().filter(|(_, term)| term.matches(other, there));
     let required = other.affinity.iter().filter(|term| term.matches(shape, here));
     let theirs = other.preferred_pods.iter().filter(|(_, term)| term.matches(shape, here));
-    own.chain(theirs)
-        .map(|(weight, term)| (*weight, term.topology.clone()))
-        .chain(required.map(|term| (1, term.topology.clone())))
-        .collect()
+    let mut weights = BTreeMap::new();
+    let weighed = own.chain(theirs).map(|(weight, term)| (*weight, term));
+    for (weight, term) in weighed.chain(required.map(|term| (1, term))) {
+        *weights.entry(term.topology.clone()).or_default() += weight;
+    }
+    weights
 }

@@ -123,7 +123,7 @@ pub(super) struct Spread {
 /// A port of the node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Port {
-    pub(super) port: i32,
+    pub(super) number: i32,
     pub(super) protocol: Box<str>,
     pub(super) address: Box<str>,
 }
@@ -131,7 +131,7 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn conflicts(&self, other: &Self) -> bool {
         let any = |port: &Self| &*port.address == "0.0.0.0";
-        self.port == other.port
+        self.number == other.number
             && self.protocol == other.protocol
             && (any(self) || any(other) || self.address == other.address)
     }

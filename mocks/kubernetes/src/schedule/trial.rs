@@ -105,15 +105,15 @@ impl<'a> Trial<'a> {
         for rule in required() {
             let own = i64::from(rule.selector.matches(&self.shape.labels[..]));
             let mut counts = BTreeMap::new();
-            let domain = |id: &NodeId| {
-                let node = &cluster.nodes[*id].facts;
+            // By node, for speed: this is done for all nodes and each pod.
+            let mut of: Vec<Option<&str>> = vec![None; cluster.nodes.len()];
+            for id in &cluster.order {
+                let node = &*cluster.nodes[*id].facts;
                 let complete = required().all(|rule| node.labels.label(&rule.topology).is_some());
                 let counted = complete && self.counts_for(rule, node);
-                counted.then(|| node.labels.label(&rule.topology)).flatten()
-            };
-            let of: BTreeMap<NodeId, &str> =
-                cluster.order.iter().filter_map(|id| Some((*id, domain(id)?))).collect();
-            for value in of.values() {
+                of[*id] = counted.then(|| node.labels.label(&rule.topology)).flatten();
+            }
+            for value in of.iter().flatten() {
                 counts.insert(*value, 0);
             }
             domains.push(of);
@@ -126,7 +126,7 @@ impl<'a> Trial<'a> {
                     continue;
                 }
                 for (node, count) in &kept.on {
-                    if let Some(sum) = domains.get(node).and_then(|value| spreading.counts.get_mut(value)) {
+                    if let Some(sum) = domains[*node].and_then(|value| spreading.counts.get_mut(value)) {
                         *sum += i64::try_from(count.alive).unwrap_or(i64::MAX);
                     }
                 }

@@ -26,10 +26,16 @@ pub(super) struct Storage {
     pub(super) claims: BTreeMap<Box<str>, Claim>,
     pub(super) classes: BTreeMap<Box<str>, Class>,
     /// How many volumes of which driver a node can attach.
-    pub(super) limits: BTreeMap<Box<str>, BTreeMap<Box<str>, i64>>,
+    pub(super) limits: BTreeMap<Box<str>, Limits>,
     /// What is attached: node and volume, by the attachment's name.
     pub(super) attachments: BTreeMap<Box<str>, (Box<str>, Box<str>)>,
 }
+
+/// A number of volumes by driver.
+type Limits = BTreeMap<Box<str>, i64>;
+
+/// A label with the values that will do.
+type LabelRule = (Box<str>, Vec<Box<str>>);
 
 /// A persistent volume.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +56,7 @@ pub(super) struct Volume {
 }
 
 /// A persistent volume claim.
+#[expect(clippy::struct_excessive_bools, reason = "they are facts of the object, not states of ours")]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     pub(super) key: Box<str>,
@@ -72,7 +79,7 @@ pub(super) struct Class {
     pub(super) provisioner: Box<str>,
     pub(super) waits: bool,
     /// Alternatives of label requirements; none at all for anywhere.
-    pub(super) topologies: Vec<Vec<(Box<str>, Vec<Box<str>>)>>,
+    pub(super) topologies: Vec<Vec<LabelRule>>,
 }
 
 impl Volume {
@@ -168,7 +175,7 @@ impl Class {
 
     /// Whether volumes of the class can be made for a node with these labels.
     pub(super) fn reaches(&self, labels: &Labels) -> bool {
-        let holds = |(key, values): &(Box<str>, Vec<Box<str>>)| {
+        let holds = |(key, values): &LabelRule| {
             labels.label(key).is_some_and(|own| values.iter().any(|value| &**value == own))
         };
         self.topologies.is_empty()

@@ -33,26 +33,6 @@ impl FieldSelector {
         self.terms.iter().find(|term| term.equal && term.field == field).map(|term| term.value.as_str())
     }
 
-    /// Whether a resource that knows the fields `known` can be asked this.
-    pub(crate) fn check(&self, known: &[&str]) -> Result<(), SelectorError> {
-        match self.fields().find(|field| !known.contains(field)) {
-            None => Ok(()),
-            Some(field) => Err(SelectorError(format!("field label not supported: {field}"))),
-        }
-    }
-
-    /// The same for a resource that knows no fields but its name and namespace.
-    pub(crate) fn check_metadata_only(&self) -> Result<(), SelectorError> {
-        let known = ["metadata.name", "metadata.namespace"];
-        match self.fields().find(|field| !known.contains(field)) {
-            None => Ok(()),
-            Some(field) => Err(SelectorError(format!(
-                "{field:?} is not a known field selector: only {:?}, {:?}",
-                known[0], known[1]
-            ))),
-        }
-    }
-
     /// Whether an object matches; `get` gives a field's value, and what it does not know counts as empty.
     pub(crate) fn matches<'a>(&self, get: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.terms.iter().all(|term| (get(&term.field).unwrap_or_default() == term.value) == term.equal)
@@ -180,13 +160,6 @@ mod tests {
         assert_eq!(told(r"a=b\x"), r"invalid field selector: invalid escape sequence: \x");
         assert_eq!(told(r"a=b\"), r"invalid field selector: invalid escape sequence: \");
         assert_eq!(told("a=b=c"), "invalid field selector: unescaped character in value: 61");
-        let known = selector("spec.foo=1");
-        assert_eq!(known.check(&["metadata.name"]).unwrap_err().0, "field label not supported: spec.foo");
-        assert_eq!(
-            known.check_metadata_only().unwrap_err().0,
-            "\"spec.foo\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\""
-        );
-        assert_eq!(known.check(&["spec.foo"]), Ok(()));
     }
 
     proptest! {

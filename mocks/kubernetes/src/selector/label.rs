@@ -60,10 +60,6 @@ pub(crate) struct Selector {
 }
 
 impl Selector {
-    pub(crate) fn everything() -> Self {
-        Self { requirements: Some(Vec::new()) }
-    }
-
     pub(crate) fn nothing() -> Self {
         Self { requirements: None }
     }
@@ -78,7 +74,7 @@ impl Selector {
         self.requirements.as_ref().is_some_and(Vec::is_empty)
     }
 
-    pub(crate) fn requirements(&self) -> &[Requirement] {
+    fn requirements(&self) -> &[Requirement] {
         self.requirements.as_deref().unwrap_or_default()
     }
 
@@ -162,18 +158,6 @@ impl Requirement {
         values.sort();
         values.dedup();
         Self { key: key.to_owned(), operator, values }
-    }
-
-    pub(crate) fn key(&self) -> &str {
-        &self.key
-    }
-
-    pub(crate) fn operator(&self) -> Operator {
-        self.operator
-    }
-
-    pub(crate) fn values(&self) -> &[String] {
-        &self.values
     }
 
     pub(crate) fn matches(&self, labels: &(impl Labels + ?Sized)) -> bool {

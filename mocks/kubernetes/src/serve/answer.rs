@@ -182,8 +182,8 @@ pub(super) fn encode(form: Form, value: &Value) -> Bytes {
             Vec::new()
         }),
         Encoding::Yaml => super::yaml::write(value).into_bytes(),
-        _ if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
-        _ => serde_json::to_vec(value).unwrap_or_default(),
+        Encoding::Json if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
+        Encoding::Json => serde_json::to_vec(value).unwrap_or_default(),
     };
     bytes.into()
 }

@@ -3,6 +3,7 @@
 //! Reading a shelf and learning its revision happen under the same lock, so that whoever lists and then follows sees
 //! every change exactly once. Nothing here knows what an object means.
 
+mod journal;
 mod object;
 mod shelf;
 #[cfg(test)]
@@ -13,6 +14,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::watch;
 
+use journal::Journal;
 pub(crate) use object::{Draft, Key, Object, Owner};
 use shelf::Shelf;
 pub(crate) use shelf::{Change, Compacted};
@@ -30,6 +32,7 @@ pub(crate) struct Store {
 struct Inner {
     revision: u64,
     shelves: BTreeMap<Arc<str>, Shelf>,
+    journal: Journal,
 }
 
 /// What a write wants to find where it writes.
@@ -52,7 +55,9 @@ pub(crate) struct Snapshot {
 
 impl Store {
     pub(crate) fn new() -> Self {
-        Self { inner: RwLock::new(Inner { revision: FIRST, shelves: BTreeMap::new() }) }
+        Self {
+            inner: RwLock::new(Inner { revision: FIRST, shelves: BTreeMap::new(), journal: Journal::new() }),
+        }
     }
 
     /// The revision of the last write.
@@ -90,6 +95,36 @@ impl Store {
 
     pub(crate) fn owned_by(&self, shelf: &str, uid: &str) -> Vec<Arc<Object>> {
         self.read().shelves.get(shelf).map(|shelf| shelf.owned_by(uid)).unwrap_or_default()
+    }
+
+    /// Those on all shelves that an object owns, each with its shelf.
+    pub(crate) fn dependents(&self, uid: &str) -> Vec<(Arc<str>, Arc<Object>)> {
+        let inner = self.read();
+        let shelves = inner.shelves.iter();
+        shelves
+            .flat_map(|(name, shelf)| shelf.owned_by(uid).into_iter().map(|object| (name.clone(), object)))
+            .collect()
+    }
+
+    /// Everything there is, shelf by shelf, and the revision.
+    pub(crate) fn everything(&self) -> (u64, Vec<(Arc<str>, Vec<Arc<Object>>)>) {
+        let inner = self.read();
+        let shelves = inner.shelves.iter().map(|(name, shelf)| (name.clone(), shelf.list("")));
+        (inner.revision, shelves.collect())
+    }
+
+    /// At most `limit` changes of all shelves after a revision, oldest first.
+    pub(crate) fn since_on_all(
+        &self,
+        revision: u64,
+        limit: usize,
+    ) -> Result<Vec<(Arc<str>, Arc<Change>)>, Compacted> {
+        self.read().journal.since(revision, limit)
+    }
+
+    /// Tells of each change of every shelf, also of those to come.
+    pub(crate) fn subscribe_all(&self) -> watch::Receiver<u64> {
+        self.read().journal.subscribe()
     }
 
     /// The names of the shelves something lies on.
@@ -132,7 +167,7 @@ impl Store {
         let mut inner = self.write();
         inner.expect(shelf, draft.key(), expect)?;
         let object = draft.at(inner.next());
-        Ok(inner.shelf(shelf).record(object, false).object.clone())
+        Ok(inner.record(shelf, object, false))
     }
 
     /// Removes an object; the draft is its last state.
@@ -145,7 +180,7 @@ impl Store {
         let mut inner = self.write();
         inner.expect(shelf, last.key(), Expect::This(expect))?;
         let object = last.at(inner.next());
-        Ok(inner.shelf(shelf).record(object, true).object.clone())
+        Ok(inner.record(shelf, object, true))
     }
 
     /// Forgets all changes of a shelf, as a compaction of etcd does: watchers that are behind must list again.
@@ -174,6 +209,16 @@ impl Inner {
             self.shelves.insert(name.into(), Shelf::new());
         }
         self.shelves.get_mut(name).expect("the shelf was just put up")
+    }
+
+    /// Writes a change down on its shelf and in the journal.
+    fn record(&mut self, name: &str, object: Object, deleted: bool) -> Arc<Object> {
+        let change = self.shelf(name).record(object, deleted);
+        let object = change.object.clone();
+        if let Some((name, _)) = self.shelves.get_key_value(name) {
+            self.journal.record(name.clone(), change);
+        }
+        object
     }
 
     fn expect(&self, shelf: &str, key: &Key, expect: Expect<'_>) -> Result<(), Moved> {

@@ -130,7 +130,7 @@ impl Shelf {
         if old.map(|old| &old.owners) == new.map(|new| &new.owners) {
             return;
         }
-        for object in old {
+        if let Some(object) = old {
             for owner in &object.owners {
                 let Some(keys) = self.by_owner.get_mut(&owner.uid) else { continue };
                 keys.remove(&object.key);
@@ -139,7 +139,7 @@ impl Shelf {
                 }
             }
         }
-        for object in new {
+        if let Some(object) = new {
             for owner in &object.owners {
                 self.by_owner.entry(owner.uid.clone()).or_default().insert(object.key.clone());
             }

@@ -83,10 +83,27 @@ fn picked(step: &Step, body: &Value) -> Value {
 fn seen(step: &Step, event: &Value) -> Value {
     let mut event = event.clone();
     if event["type"] == "BOOKMARK" {
-        event["object"]["isBookmark"] = json!(true);
+        without_versions(&mut event);
     }
     if !step.pick.is_empty() && event.is_object() {
         event["object"] = picked(step, &event["object"]);
     }
     event
+}
+
+/// A bookmark has the version of the store, as a list has.
+fn without_versions(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(without_versions),
+        Value::Object(fields) => {
+            for (key, field) in fields {
+                if key == "resourceVersion" {
+                    *field = json!("<version of the list>");
+                } else {
+                    without_versions(field);
+                }
+            }
+        }
+        _ => {}
+    }
 }

@@ -115,6 +115,12 @@ impl Placeholders {
                         self.replace(entry);
                     }
                 }
+                ("columnDefinitions", Value::Array(columns)) => {
+                    // Prose for people, shown by no client.
+                    for column in columns.iter_mut().filter_map(Value::as_object_mut) {
+                        column.remove("description");
+                    }
+                }
                 ("continue", Value::String(token)) if !token.is_empty() => "<continue>".clone_into(token),
                 ("token", Value::String(token)) if !token.is_empty() => "<token>".clone_into(token),
                 ("clusterIP", address) => self.address(address),
@@ -176,11 +182,8 @@ fn last(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A list has the version of the store, which others move too; so has a bookmark.
+/// A list has the version of the store, which others move too.
 fn is_list(fields: &Map<String, Value>) -> bool {
     let kind = fields.get("kind").and_then(Value::as_str).unwrap_or_default();
-    kind.ends_with("List")
-        || kind == "Table"
-        || fields.contains_key("items")
-        || fields.contains_key("isBookmark")
+    kind.ends_with("List") || kind == "Table" || fields.contains_key("items")
 }
