@@ -145,7 +145,8 @@ fn an_empty_record_of_writers_is_forgotten() {
     let api = api();
     let resource = api.resource::<ConfigMap>();
     let target = Target { resource: &resource, namespace: "default", name: "a", subresource: "" };
-    let config = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}});
+    let config =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}});
     let apply = Patch::Apply { config, force: false };
     let applied = api.patch(&target, &apply, &write()).unwrap().object.value();
     assert!(applied["metadata"]["managedFields"].is_array());

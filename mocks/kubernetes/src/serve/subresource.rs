@@ -4,10 +4,10 @@ use hyper::Response;
 use serde_json::{Value, json};
 
 use super::Call;
-use super::answer;
+use super::answer::{self, Showing, respond};
 use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
 use crate::listen::{Body, Claims, ISSUER, User};
-use crate::registry::api_version;
+use crate::registry::{Resource, api_version};
 use crate::status::{Status, Wrong};
 
 impl Call<'_> {
@@ -23,7 +23,7 @@ impl Call<'_> {
             return Err(Status::not_simulated(&format!("{}/{name}", self.resource.plural)));
         }
         match (name, verb) {
-            ("scale", "get") => Ok(self.value(200, &self.api.scale(&self.target())?)),
+            ("scale", "get") => Ok(self.shown_scale(&self.api.scale(&self.target())?)),
             ("scale", _) => self.rescale(verb),
             ("eviction", _) => self.evict(),
             ("binding", _) => self.bind(&self.path.name),
@@ -46,6 +46,15 @@ impl Call<'_> {
 
     pub(super) fn value(&self, code: u16, value: &Value) -> Response<Body> {
         answer::value(code, self.whole(), value)
+    }
+
+    /// A `Scale` in the shape that was asked for; a table of it is the same for all that can be scaled.
+    fn shown_scale(&self, scale: &Value) -> Response<Body> {
+        let mut scales = Resource::clone(&self.resource);
+        "scales.autoscaling".clone_into(&mut scales.shelf);
+        scales.custom = None;
+        let showing = Showing { resource: &scales, ..self.showing() };
+        respond(200, self.form.content_type(), showing.bytes(&showing.shaped(scale, true)))
     }
 
     fn rescale(&self, verb: &str) -> Result<Response<Body>, Status> {
