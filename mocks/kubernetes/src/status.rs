@@ -289,7 +289,7 @@ impl Status {
     pub(crate) fn apply_conflict(causes: Vec<Cause>) -> Self {
         let mut message = format!("Apply failed with {} conflict", causes.len());
         match &causes[..] {
-            [one] => message += &format!(": {}: {}", one.message, one.field),
+            [one] => message = format!("{message}: {}: {}", one.message, one.field),
             many => {
                 message += "s: ";
                 let groups = many.chunk_by(|one, next| one.message == next.message);

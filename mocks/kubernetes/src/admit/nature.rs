@@ -3,6 +3,7 @@
 //! Plain facts, asked by kind. Custom resources are not here.
 
 /// What may be done with objects of a kind.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Nature {
     /// There is a `status` that only its subresource writes.

@@ -88,48 +88,9 @@ impl Api {
         mut after: Value,
         warnings: &mut Vec<String>,
     ) -> Result<Value, Status> {
-        self.keep_identity(target, old, before, &mut after)?;
+        keep_identity(target, old, before, &mut after)?;
         prepare::for_update(self, target, before, &mut after, write, warnings)?;
         Ok(after)
-    }
-
-    /// Name, uid and birth stay; a stale version is refused.
-    fn keep_identity(
-        &self,
-        target: &Target<'_>,
-        old: &Object,
-        before: &Value,
-        after: &mut Value,
-    ) -> Result<(), Status> {
-        let resource = target.resource;
-        let metadata = metadata(after);
-        same_name(metadata.get("name"), target.name)?;
-        same_namespace(metadata.get("namespace"), target.namespace)?;
-        let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
-        let version = text("resourceVersion");
-        if !version.is_empty() && version.parse() != Ok(old.revision) {
-            if version.parse::<u64>().is_err() {
-                return Err(Status::plain(format!("strconv.ParseUint: parsing {version:?}: invalid syntax")));
-            }
-            return Err(Status::modified(resource.name(), target.name));
-        }
-        // What a client says of these counts for nothing.
-        let kept: &[&str] = &["name", "namespace", "creationTimestamp", "generation", "resourceVersion"];
-        let uid: &[&str] = if text("uid").is_empty() { &["uid"] } else { &[] };
-        for field in kept.iter().chain(uid).copied() {
-            match &before["metadata"][field] {
-                Value::Null => metadata.remove(field),
-                kept => metadata.insert(field.to_owned(), kept.clone()),
-            };
-        }
-        for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
-            if let (None, kept @ (Value::String(_) | Value::Number(_))) =
-                (metadata.get(field), &before["metadata"][field])
-            {
-                metadata.insert(field.to_owned(), kept.clone());
-            }
-        }
-        Ok(())
     }
 
     /// Writes the change down; `None` if somebody else was first.
@@ -164,6 +125,39 @@ impl Api {
             Written::stored(shown, false)
         }))
     }
+}
+
+/// Name, uid and birth stay; a stale version is refused.
+fn keep_identity(target: &Target<'_>, old: &Object, before: &Value, after: &mut Value) -> Result<(), Status> {
+    let resource = target.resource;
+    let metadata = metadata(after);
+    same_name(metadata.get("name"), target.name)?;
+    same_namespace(metadata.get("namespace"), target.namespace)?;
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
+    let version = text("resourceVersion");
+    if !version.is_empty() && version.parse() != Ok(old.revision) {
+        if version.parse::<u64>().is_err() {
+            return Err(Status::plain(format!("strconv.ParseUint: parsing {version:?}: invalid syntax")));
+        }
+        return Err(Status::modified(resource.name(), target.name));
+    }
+    // What a client says of these counts for nothing.
+    let kept: &[&str] = &["name", "namespace", "creationTimestamp", "generation", "resourceVersion"];
+    let uid: &[&str] = if text("uid").is_empty() { &["uid"] } else { &[] };
+    for field in kept.iter().chain(uid).copied() {
+        match &before["metadata"][field] {
+            Value::Null => metadata.remove(field),
+            kept => metadata.insert(field.to_owned(), kept.clone()),
+        };
+    }
+    for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
+        if let (None, kept @ (Value::String(_) | Value::Number(_))) =
+            (metadata.get(field), &before["metadata"][field])
+        {
+            metadata.insert(field.to_owned(), kept.clone());
+        }
+    }
+    Ok(())
 }
 
 impl Target<'_> {

@@ -12,6 +12,9 @@ use crate::registry::{Resource, api_version};
 use crate::schema::{Message, conform, schema, strict_error, strict_warnings};
 use crate::status::Status;
 
+/// Who wrote which fields of an object.
+const RECORD: &str = "/metadata/managedFields";
+
 /// What a value says it is.
 struct Said {
     api_version: String,
@@ -119,6 +122,16 @@ impl Said {
 
     /// The unknown fields; the error is a sentence of Go's.
     fn decode(&self, resource: &Resource, value: &mut Value) -> Result<Vec<String>, String> {
+        // An empty record of writers says that it is to be forgotten; read as a struct it would be no record at all.
+        let forgets = value.pointer(RECORD).and_then(Value::as_array).is_some_and(Vec::is_empty);
+        let unknown = self.decode_kind(resource, value)?;
+        if forgets {
+            value["metadata"]["managedFields"] = json!([]);
+        }
+        Ok(unknown)
+    }
+
+    fn decode_kind(&self, resource: &Resource, value: &mut Value) -> Result<Vec<String>, String> {
         if let Some((_, version)) = &resource.custom {
             value["apiVersion"] = json!(self.api_version);
             value["kind"] = json!(self.kind);

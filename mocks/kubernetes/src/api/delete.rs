@@ -218,7 +218,7 @@ fn grace(before: &Value, delete: &Delete) -> i64 {
 }
 
 /// Finalizers that leave dependents to the garbage collector.
-fn propagate(resource: &Resource, metadata: &mut serde_json::Map<String, Value>, asked: Option<Propagation>) {
+fn propagate(resource: &Resource, metadata: &mut Map<String, Value>, asked: Option<Propagation>) {
     let mut finalizers: Vec<Value> =
         metadata.get("finalizers").and_then(Value::as_array).cloned().unwrap_or_default();
     let has = |finalizers: &[Value], name: &str| finalizers.iter().any(|found| found == name);

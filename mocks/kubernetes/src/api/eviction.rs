@@ -34,7 +34,7 @@ impl Api {
 
     /// Writes down why the pod goes, before it does.
     fn tell_disruption(&self, pods: &Target<'_>, write: &Write) -> Result<(), Status> {
-        let now = Timestamp::try_from(self.now()).map_err(Status::internal)?;
+        let now = Timestamp::from(self.now());
         let place = (pods.namespace, pods.name, "status");
         let told = self.edit::<Pod>(place, write, |pod| {
             let conditions = pod.status.get_or_insert_default().conditions.get_or_insert_default();
@@ -89,7 +89,7 @@ impl Api {
         write: &Write,
     ) -> Result<(), Status> {
         let name = budget.metadata.name.as_deref().unwrap_or_default();
-        let now = Timestamp::try_from(self.now()).map_err(Status::internal)?;
+        let now = Timestamp::from(self.now());
         let place = (target.namespace, name, "status");
         self.edit::<PodDisruptionBudget>(place, write, |budget| take(budget, target.name, now)).map(|_| ())
     }

@@ -114,7 +114,9 @@ fn record<T>(
     write: &Write,
     with: impl FnOnce(Writer<'_>, Structure<'_>) -> T,
 ) -> T {
-    let (time, api_version) = (stamp(api.now()), resource.api_version());
+    // Upstream loses the time on the way through a `Scale`.
+    let time = if subresource == "scale" { String::new() } else { stamp(api.now()) };
+    let api_version = resource.api_version();
     let status = resource.subresource("status").is_some();
     let resets = match subresource {
         "status" => patch::STATUS,

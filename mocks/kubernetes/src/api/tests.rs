@@ -4,7 +4,7 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use mock_clock::{Time, VirtualClock};
 use serde_json::{Value, json};
 
-use super::{Api, Delete, Target, Write};
+use super::{Api, Delete, Patch, Target, Write};
 use crate::store::Key;
 
 fn api() -> Api {
@@ -101,4 +101,56 @@ fn a_trial_leaves_nothing_behind() {
     let body = json!({"metadata": {"name": "a"}});
     assert!(api.create(&resource, "", body, &trial).is_ok());
     assert!(api.store().get("nodes", &Key::new("", "a")).is_none());
+}
+
+#[test]
+fn what_others_set_in_a_custom_resource_survives_an_apply() {
+    let api = api();
+    let registry = api.registry();
+    let definitions = registry.find("apiextensions.k8s.io", "v1", "customresourcedefinitions").unwrap();
+    let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+        "replicas": {"type": "integer"}, "zone": {"type": "string", "default": "a"},
+    }}}});
+    let definition = json!({
+        "metadata": {"name": "pools.example.com"},
+        "spec": {
+            "group": "example.com", "names": {"plural": "pools", "kind": "Pool"}, "scope": "Namespaced",
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": schema}}],
+        },
+    });
+    api.create(definitions, "", definition, &write()).unwrap();
+    let registry = api.registry();
+    let pools = registry.find("example.com", "v1", "pools").unwrap();
+    let body = json!({"metadata": {"name": "small"}, "spec": {"replicas": 1}});
+    api.create(pools, "default", body.clone(), &write()).unwrap();
+    let target = Target { resource: pools, namespace: "default", name: "small", subresource: "" };
+    let zone = Patch::Json(json!([{"op": "replace", "path": "/spec/zone", "value": "b"}]));
+    api.patch(&target, &zone, &write()).unwrap();
+    let mut config = body;
+    config["apiVersion"] = json!("example.com/v1");
+    config["kind"] = json!("Pool");
+    for manager in ["kubectl", "kubectl", "other"] {
+        let apply = Patch::Apply { config: config.clone(), force: true };
+        let written = api.patch(&target, &apply, &Write::by(manager)).unwrap();
+        let value = written.object.value();
+        assert_eq!(value["spec"]["zone"], "b", "{manager}: {value:#}");
+    }
+    let reset = Patch::Merge(json!({"metadata": {"managedFields": []}}));
+    let value = api.patch(&target, &reset, &write()).unwrap().object.value();
+    assert!(value["metadata"].get("managedFields").is_none(), "{value:#}");
+}
+
+#[test]
+fn an_empty_record_of_writers_is_forgotten() {
+    let api = api();
+    let resource = api.resource::<ConfigMap>();
+    let target = Target { resource: &resource, namespace: "default", name: "a", subresource: "" };
+    let config =
+        json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": {"k": "v"}});
+    let apply = Patch::Apply { config, force: false };
+    let applied = api.patch(&target, &apply, &write()).unwrap().object.value();
+    assert!(applied["metadata"]["managedFields"].is_array());
+    let reset = Patch::Merge(json!({"metadata": {"managedFields": []}}));
+    let value = api.patch(&target, &reset, &write()).unwrap().object.value();
+    assert!(value["metadata"].get("managedFields").is_none(), "{value:#}");
 }

@@ -10,7 +10,6 @@ use crate::status::{Status, Wrong};
 
 impl Version {
     /// The Scale of an object. A status without a count has zero replicas.
-    #[expect(clippy::result_large_err, reason = "it is the rare case, and passed on at once")]
     pub(crate) fn scale_of(&self, object: &Value) -> Result<Value, Status> {
         let Some(scale) = &self.scale else { return Err(Status::no_such_path()) };
         let path = &scale.spec_replicas;

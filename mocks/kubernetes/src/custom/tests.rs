@@ -133,6 +133,7 @@ fn names_and_versions_are_checked() {
         "spec.group",
         "spec.scope",
         "spec.versions",
+        "status.storedVersions",
         "spec.names.kind",
         "spec.names.listKind",
         "spec.names.listKind",

@@ -235,8 +235,7 @@ fn written(owner: &Owner, owned: &Owned) -> Value {
     let optional = [
         ("manager", Some(&owner.manager)),
         ("subresource", Some(&owner.subresource)),
-        // Upstream loses the time on the way through a `Scale`.
-        ("time", owned.time.as_ref().filter(|_| owner.subresource != "scale")),
+        ("time", owned.time.as_ref()),
     ];
     for (key, text) in optional {
         if let Some(text) = text.filter(|text| !text.is_empty()) {

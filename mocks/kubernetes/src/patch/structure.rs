@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub(crate) enum Structure<'a> {
     /// A place in a built-in kind.
     Builtin(builtin::Place),
-    /// A place in an OpenAPI v3 schema, as custom resource definitions have it.
+    /// A place in an `OpenAPI` v3 schema, as custom resource definitions have it.
     OpenApi(openapi::Place<'a>),
     /// Nothing is known: maps are granular, lists atomic.
     Deduced,

@@ -72,7 +72,8 @@ mod tests {
     fn every_line_belongs_to_a_resource() {
         let registry = Registry::built_in();
         for (shelf, _) in COLUMNS.lines().filter_map(|line| line.split_once(" = ")) {
-            if !shelf.starts_with('#') {
+            // A scale is no resource, but a part of many.
+            if !shelf.starts_with('#') && shelf != "scales.autoscaling" {
                 assert!(registry.resources().any(|resource| resource.shelf == shelf), "{shelf}");
             }
         }

@@ -19,6 +19,7 @@ pub(super) fn printer(shelf: &str) -> Option<fn(View<'_>) -> Cells> {
         "jobs.batch" => job,
         "cronjobs.batch" => cron_job,
         "poddisruptionbudgets.policy" => disruption_budget,
+        "scales.autoscaling" => scale,
         _ => return None,
     })
 }
@@ -50,6 +51,11 @@ fn replicas(view: View<'_>, selector: String) -> Cells {
         images,
         selector.into(),
     ]
+}
+
+fn scale(view: View<'_>) -> Cells {
+    let [desired, available] = ["/spec/replicas", "/status/replicas"].map(|at| view.number(at).into());
+    vec![view.name(), desired, available, view.age()]
 }
 
 fn ready_of_desired(view: View<'_>) -> Value {

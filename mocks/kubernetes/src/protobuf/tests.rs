@@ -9,6 +9,7 @@ use super::{Error, ListWriter, encode, encode_bare, watch_frame_of};
 use crate::schema::conform;
 use crate::schema::drawn::Draw;
 
+/// What says its type itself.
 fn decode(bytes: &[u8]) -> Result<Value, Error> {
     super::decode(bytes, ("", ""))
 }
@@ -136,7 +137,15 @@ fn what_has_no_protobuf_is_an_error() {
     let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool"});
     assert_eq!(encode(&pool), Err(unknown("karpenter.sh/v1", "NodePool")));
     assert_eq!(decode(b"{}"), Err(Error::NoEnvelope));
-    assert_eq!(decode(b"k8s\0"), Err(unknown("", "")));
+    assert_eq!(decode(b"k8s\0"), Err(Error::Empty));
+    let unsaid = b"k8s\0\x0a\0";
+    let inside = |kind: &str, why| Error::Inside {
+        api_version: "v1".to_owned(),
+        kind: kind.to_owned(),
+        why: Box::new(why),
+    };
+    assert_eq!(super::decode(unsaid, ("v1", "Nothing")), Err(inside("Nothing", unknown("v1", "Nothing"))));
+    assert!(super::decode(unsaid, ("v1", "ConfigMap")).is_ok());
 }
 
 #[test]
@@ -150,8 +159,8 @@ fn nesting_without_end_is_refused() {
         })
     };
     assert!(decode(&in_definition(&nested(100))).is_ok());
-    let refused = Err(Error::Malformed("messages are nested too deep"));
-    assert_eq!(decode(&in_definition(&nested(2000))), refused);
+    let refused = decode(&in_definition(&nested(2000))).unwrap_err();
+    assert_eq!(refused.to_string(), "messages are nested too deep");
 }
 
 /// A definition whose only version has this schema.

@@ -231,8 +231,12 @@ mod tests {
             assert_eq!(said("", "events", &event, "involvedObject.name").as_deref(), Some("a"));
             assert_eq!(said("events.k8s.io", "events", &event, "regarding.name").as_deref(), Some("a"));
             assert_eq!(said("", "events", &event, "source").as_deref(), Some("c"));
-            assert_eq!(said("events.k8s.io", "events", &event, "involvedObject.name"), None);
         }
+        let registry = Registry::built_in();
+        let [core, new] = ["", "events.k8s.io"].map(|group| registry.find(group, "v1", "events").unwrap());
+        assert_eq!(indexed(core), indexed(new), "one shelf has one order");
+        let refused = "field label not supported: involvedObject.name";
+        assert_eq!(refusal(&registry, "events.k8s.io", "events", "involvedObject.name"), refused);
     }
 
     #[test]

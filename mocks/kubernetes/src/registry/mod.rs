@@ -108,7 +108,7 @@ impl Registry {
     /// One resource in all its served versions, the preferred one first.
     pub(crate) fn versions_of(&self, group: &str, plural: &str) -> Vec<&Arc<Resource>> {
         let versions = self.group(group).into_iter().flat_map(|group| &group.versions);
-        versions.flat_map(|version| version.resources.iter().find(|found| found.plural == plural)).collect()
+        versions.filter_map(|version| version.resources.iter().find(|found| found.plural == plural)).collect()
     }
 
     /// Every resource in every version.

@@ -13,13 +13,16 @@ use super::list::Page;
 use crate::api::{view, view_json};
 use crate::listen::Body;
 use crate::present::{self, Include, Rows};
-use crate::protobuf;
+use crate::protobuf::{self, ListWriter};
 use crate::registry::Resource;
 use crate::status::Status;
 use crate::store::Object;
 
 /// Lists go out in pieces of about this size.
 const PIECE: usize = 256 * 1024;
+
+/// Whoever shares the thread goes on after so many objects.
+const BREATH: usize = 100;
 
 /// How the objects of one resource are shown to one client.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ impl Showing<'_> {
             return vec![self.bytes(&self.shaped_list(&values, metadata))];
         }
         match self.form.encoding {
-            Encoding::Protobuf => self.protobuf_list(page, &metadata).await,
+            Encoding::Protobuf => vec![self.protobuf_list(page, metadata).await],
             _ => self.json_list(page, metadata).await,
         }
     }
@@ -126,11 +129,26 @@ impl Showing<'_> {
         [Bytes::new(), view_json(self.resource, object)]
     }
 
-    async fn protobuf_list(&self, page: &Page, metadata: &Map<String, Value>) -> Vec<Bytes> {
-        let _ = metadata;
-        let values: Vec<Value> = page.objects.iter().map(|object| view(self.resource, object)).collect();
-        tokio::task::yield_now().await;
-        vec![self.bytes(&self.shaped_list(&values, list_metadata(page)))]
+    /// Object by object: the whole of it is never a value.
+    async fn protobuf_list(&self, page: &Page, metadata: Map<String, Value>) -> Bytes {
+        let (version, metadata) = (self.resource.api_version(), Value::Object(metadata));
+        let no_form = |error: &protobuf::Error| tracing::error!(%error, "an object has no protobuf form");
+        let mut list = match ListWriter::new(&version, &self.resource.kind, &metadata) {
+            Ok(list) => list,
+            Err(error) => {
+                no_form(&error);
+                return Bytes::new();
+            }
+        };
+        for objects in page.objects.chunks(BREATH) {
+            for object in objects {
+                if let Err(error) = list.item(&view(self.resource, object)) {
+                    no_form(&error);
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+        list.finish()
     }
 
     fn table<'v>(
@@ -164,8 +182,8 @@ pub(super) fn encode(form: Form, value: &Value) -> Bytes {
             Vec::new()
         }),
         Encoding::Yaml => super::yaml::write(value).into_bytes(),
-        _ if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
-        _ => serde_json::to_vec(value).unwrap_or_default(),
+        Encoding::Json if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
+        Encoding::Json => serde_json::to_vec(value).unwrap_or_default(),
     };
     bytes.into()
 }

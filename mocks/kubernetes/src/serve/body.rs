@@ -72,7 +72,7 @@ fn summary(body: &[u8]) -> String {
     match body.first() {
         None => "<empty>".to_owned(),
         Some(b'{') => format!("{}{rest}", String::from_utf8_lossy(shown)),
-        Some(_) => shown.iter().map(|byte| format!("{byte:02x}")).collect::<String>() + rest,
+        Some(_) => shown.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}")) + rest,
     }
 }
 

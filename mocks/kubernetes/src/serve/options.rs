@@ -8,7 +8,6 @@ use crate::status::{Status, Wrong};
 /// What a list or a watch was asked for, apart from the selection.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ListOptions {
-    pub(super) watch: bool,
     /// `None` if it was not given; 0 is "any".
     pub(super) revision: Option<u64>,
     pub(super) exact: bool,
@@ -39,7 +38,6 @@ impl ListOptions {
             Ok(query.number(key)?.and_then(|n| u64::try_from(n).ok()))
         };
         Ok(Self {
-            watch,
             revision: version.map(|version| read_list_version(version, watch)).transpose()?,
             exact: matching == Some(EXACT),
             limit: natural("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),

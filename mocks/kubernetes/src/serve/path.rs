@@ -26,12 +26,12 @@ impl ResourcePath {
         let mut found = Self::default();
         let head = match rest.as_slice() {
             ["api", version, _, ..] => {
-                found.version = (*version).to_owned();
+                (*version).clone_into(&mut found.version);
                 2
             }
             ["apis", group, version, _, ..] => {
-                found.group = (*group).to_owned();
-                found.version = (*version).to_owned();
+                (*group).clone_into(&mut found.group);
+                (*version).clone_into(&mut found.version);
                 3
             }
             _ => return None,
@@ -44,7 +44,7 @@ impl ResourcePath {
         if let ["namespaces", namespace, next, ..] = rest.as_slice()
             && !(OF_NAMESPACES.contains(next) && rest.len() == 3)
         {
-            found.namespace = (*namespace).to_owned();
+            (*namespace).clone_into(&mut found.namespace);
             rest.drain(..2);
         }
         let mut parts = rest.into_iter().map(str::to_owned);
@@ -63,15 +63,12 @@ pub(super) fn decoded(text: &str) -> String {
     let mut index = 0;
     while index < bytes.len() {
         let code = (bytes[index] == b'%').then(|| text.get(index + 1..index + 3)).flatten();
-        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                read.push(byte);
-                index += 3;
-            }
-            None => {
-                read.push(bytes[index]);
-                index += 1;
-            }
+        if let Some(byte) = code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            read.push(byte);
+            index += 3;
+        } else {
+            read.push(bytes[index]);
+            index += 1;
         }
     }
     String::from_utf8_lossy(&read).into_owned()

@@ -84,12 +84,9 @@ impl Service {
             ["openapi", "v3", "apis", group, version] => {
                 json_answer(&registry.openapi_document(group, version)?)
             }
-            ["metrics" | "logs" | "debug" | "flagz" | "statusz" | "configz", ..] => {
-                answer::error(Form::JSON, &Status::not_simulated(path))
-            }
-            [".well-known", "openid-configuration"] | ["openid", "v1", "jwks"] => {
-                answer::error(Form::JSON, &Status::not_simulated(path))
-            }
+            ["metrics" | "logs" | "debug" | "flagz" | "statusz" | "configz", ..]
+            | [".well-known", "openid-configuration"]
+            | ["openid", "v1", "jwks"] => answer::error(Form::JSON, &Status::not_simulated(path)),
             _ => return None,
         })
     }

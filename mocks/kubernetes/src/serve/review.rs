@@ -49,7 +49,7 @@ impl Call<'_> {
         if self.resource.kind == "SelfSubjectRulesReview" {
             review["spec"] = json!({});
         }
-        self.value(201, &review)
+        Ok(self.value(201, &review))
     }
 
     fn token_review(&self, review: &Value) -> Value {

@@ -4,10 +4,10 @@ use hyper::Response;
 use serde_json::{Value, json};
 
 use super::Call;
-use super::answer;
+use super::answer::{self, Showing, respond};
 use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
 use crate::listen::{Body, Claims, ISSUER, User};
-use crate::registry::api_version;
+use crate::registry::{Resource, api_version};
 use crate::status::{Status, Wrong};
 
 impl Call<'_> {
@@ -23,7 +23,7 @@ impl Call<'_> {
             return Err(Status::not_simulated(&format!("{}/{name}", self.resource.plural)));
         }
         match (name, verb) {
-            ("scale", "get") => self.value(200, &self.api.scale(&self.target())?),
+            ("scale", "get") => Ok(self.shown_scale(&self.api.scale(&self.target())?)),
             ("scale", _) => self.rescale(verb),
             ("eviction", _) => self.evict(),
             ("binding", _) => self.bind(&self.path.name),
@@ -44,8 +44,17 @@ impl Call<'_> {
         Status::no_such_path()
     }
 
-    pub(super) fn value(&self, code: u16, value: &Value) -> Result<Response<Body>, Status> {
-        Ok(answer::value(code, self.whole(), value))
+    pub(super) fn value(&self, code: u16, value: &Value) -> Response<Body> {
+        answer::value(code, self.whole(), value)
+    }
+
+    /// A `Scale` in the shape that was asked for; a table of it is the same for all that can be scaled.
+    fn shown_scale(&self, scale: &Value) -> Response<Body> {
+        let mut scales = Resource::clone(&self.resource);
+        "scales.autoscaling".clone_into(&mut scales.shelf);
+        scales.custom = None;
+        let showing = Showing { resource: &scales, ..self.showing() };
+        respond(200, self.form.content_type(), showing.bytes(&showing.shaped(scale, true)))
     }
 
     fn rescale(&self, verb: &str) -> Result<Response<Body>, Status> {
@@ -61,7 +70,7 @@ impl Call<'_> {
             let patch = self.read_patch(&mut write, true)?;
             self.api.rescale(&target, &write, |scale| patched(scale, &patch))?;
         }
-        self.value(200, &self.api.scale(&target)?)
+        Ok(self.value(200, &self.api.scale(&target)?))
     }
 
     /// A body of another kind than the resource's.
@@ -89,7 +98,7 @@ impl Call<'_> {
         let dry_run = body["deleteOptions"]["dryRun"].as_array();
         write.dry_run |= dry_run.is_some_and(|list| list.iter().any(|value| value == "All"));
         self.api.evict(&self.target(), &delete, &write)?;
-        self.success(201)
+        Ok(self.success(201))
     }
 
     /// Binds the pod of that name; the old way names it in the body only.
@@ -114,10 +123,10 @@ impl Call<'_> {
         let pods = registry.find("", "v1", "pods").ok_or_else(Status::no_such_path)?;
         let target = crate::api::Target { resource: pods, name: pod, ..self.target() };
         self.api.bind(&target, &body, &write)?;
-        self.success(201)
+        Ok(self.success(201))
     }
 
-    pub(super) fn success(&self, code: u16) -> Result<Response<Body>, Status> {
+    pub(super) fn success(&self, code: u16) -> Response<Body> {
         let status =
             json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code});
         self.value(code, &status)
@@ -156,6 +165,6 @@ impl Call<'_> {
         request["spec"]["expirationSeconds"] = json!(seconds);
         request["spec"]["boundObjectRef"] = request["spec"]["boundObjectRef"].take();
         request["status"] = json!({"token": token, "expirationTimestamp": crate::api::stamp(expires)});
-        self.value(201, &request)
+        Ok(self.value(201, &request))
     }
 }

@@ -3,6 +3,9 @@
 //! A watcher has a place in the log and nothing else: whoever reads slowly keeps no events waiting in memory, and
 //! whoever falls behind the log is told that its place is gone.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +19,7 @@ use super::accept::{Encoding, Form, Shape};
 use super::answer::Showing;
 use super::options::ListOptions;
 use super::select::{Seen, Selection};
-use crate::api::{Api, view, view_json};
+use crate::api::{Api, change_is_shared, view, view_json};
 use crate::listen::Source;
 use crate::present::Include;
 use crate::protobuf;
@@ -137,9 +140,9 @@ impl Watch {
     fn tell_change(&mut self, piece: &mut BytesMut, change: &Change) {
         match self.selection.see(change) {
             Seen::Nothing => {}
-            Seen::Added => self.tell(piece, "ADDED", &change.object, None),
-            Seen::Modified => self.tell(piece, "MODIFIED", &change.object, None),
-            Seen::Deleted if change.deleted => self.tell(piece, "DELETED", &change.object, None),
+            Seen::Added => self.tell_new(piece, "ADDED", change),
+            Seen::Modified => self.tell_new(piece, "MODIFIED", change),
+            Seen::Deleted if change.deleted => self.tell_new(piece, "DELETED", change),
             // It is shown as it was seen last, at the revision that took it away.
             Seen::Deleted => {
                 if let Some(old) = &change.old {
@@ -147,6 +150,18 @@ impl Watch {
                 }
             }
         }
+    }
+
+    /// Tells of what a change led to. All who watch in protobuf share its form.
+    fn tell_new(&mut self, piece: &mut BytesMut, event: &str, change: &Change) {
+        let plain = self.form.encoding == Encoding::Protobuf && self.form.shape == Shape::Whole;
+        if !plain || !change_is_shared(&self.resource, change) {
+            return self.tell(piece, event, &change.object, None);
+        }
+        let bytes = change
+            .protobuf
+            .get_or_init(|| super::answer::encode(self.form, &view(&self.resource, &change.object)));
+        self.put(piece, event, bytes);
     }
 
     /// Bookmarks and the end, when their time has come.

@@ -74,7 +74,8 @@ fn scalar(value: &Value, column: usize, indent: usize) -> String {
 }
 
 fn string(text: &str, column: usize, indent: usize) -> String {
-    if text.contains('\n') && !text.chars().any(|c| c != '\n' && c.is_control()) {
+    let only_lines = !text.chars().any(|c| c != '\n' && c.is_control());
+    if text.contains('\n') && only_lines && !text.starts_with([' ', '\n']) {
         return literal(text, indent);
     }
     if text.chars().any(char::is_control) || means_something_else(text) {
@@ -88,13 +89,12 @@ fn string(text: &str, column: usize, indent: usize) -> String {
 }
 
 fn literal(text: &str, indent: usize) -> String {
-    let hint = if text.starts_with([' ', '\n']) { "2" } else { "" };
     let end = match text.len() - text.trim_end_matches('\n').len() {
         0 => "-",
         1 => "",
         _ => "+",
     };
-    let mut out = format!("|{hint}{end}");
+    let mut out = format!("|{end}");
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         out.push('\n');
         if !line.is_empty() {

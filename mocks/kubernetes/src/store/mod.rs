@@ -6,6 +6,8 @@
 mod journal;
 mod object;
 mod shelf;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

@@ -20,7 +20,7 @@ pub(crate) struct Change {
     /// The object after the change; for a deletion its last state, with the revision of the deletion.
     pub(crate) object: Arc<Object>,
     pub(crate) deleted: bool,
-    /// The protobuf form, made once for all watchers that want it.
+    /// The protobuf form of the object, made once for all watchers that want it.
     pub(crate) protobuf: OnceLock<Bytes>,
 }
 
@@ -126,7 +126,7 @@ impl Shelf {
         if old.map(|old| &old.owners) == new.map(|new| &new.owners) {
             return;
         }
-        for object in old {
+        if let Some(object) = old {
             for owner in &object.owners {
                 let Some(keys) = self.by_owner.get_mut(&owner.uid) else { continue };
                 keys.remove(&object.key);
@@ -135,7 +135,7 @@ impl Shelf {
                 }
             }
         }
-        for object in new {
+        if let Some(object) = new {
             for owner in &object.owners {
                 self.by_owner.entry(owner.uid.clone()).or_default().insert(object.key.clone());
             }

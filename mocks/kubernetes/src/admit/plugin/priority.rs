@@ -30,13 +30,11 @@ pub(super) fn resolve(request: &Request<'_>, pod: &mut Value, shelf: &dyn Shelf)
     let class = text(spec, "priorityClassName");
     let given = if class.is_empty() {
         default_class(shelf).map_or_else(nothing, |class| Given::of(&class))
+    } else if let Some(found) = shelf.get("PriorityClass", "", class) {
+        Given::of(&found)
     } else {
-        if let Some(found) = shelf.get("PriorityClass", "", class) {
-            Given::of(&found)
-        } else {
-            let why = format!("no PriorityClass with name {class} was found");
-            return Err(request.forbidden(pod, &why));
-        }
+        let why = format!("no PriorityClass with name {class} was found");
+        return Err(request.forbidden(pod, &why));
     };
     if let Some(asked) = integer(spec, "priority")
         && asked != given.priority

@@ -95,13 +95,13 @@ fn document(data: &Value, key: &str, wrong: &mut Vec<Wrong>) {
 }
 
 pub(super) fn update(kind: &str, object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
+    const WHY: &str = "field is immutable when `immutable` is set";
     if kind == "Secret" {
         field::immutable(&Path::Top("type"), &["type"], object, old, wrong);
     }
     if !truth(old, "immutable") {
         return;
     }
-    const WHY: &str = "field is immutable when `immutable` is set";
     if !truth(object, "immutable") {
         wrong.push(Wrong::forbidden(Path::Top("immutable"), WHY));
     }

@@ -147,10 +147,7 @@ fn finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
 /// A finalizer without a domain is one of the server's own.
 fn standard_finalizers(metadata: &Value, wrong: &mut Vec<Wrong>) {
     for (index, finalizer) in items(metadata, "finalizers").iter().filter_map(Value::as_str).enumerate() {
-        let is_own = matches!(
-            finalizer,
-            "kubernetes" | "orphan" | "foregroundDeletion" | "customresourcecleanup.apiextensions.k8s.io"
-        );
+        let is_own = matches!(finalizer, "kubernetes" | "orphan" | "foregroundDeletion");
         if !finalizer.contains('/') && !is_own {
             let path = META.field("finalizers");
             let why = "name is neither a standard finalizer name nor is it fully qualified";

@@ -66,9 +66,9 @@ pub(crate) fn validate_metadata(namespaced: bool, object: &Value, old: Option<&V
 fn metadata_changed(foreign: bool, object: &Value, old: &Value) -> Vec<Wrong> {
     let mut wrong = Vec::new();
     if foreign {
-        meta::update_foreign(object, old, &mut wrong)
+        meta::update_foreign(object, old, &mut wrong);
     } else {
-        meta::update(object, old, &mut wrong)
+        meta::update(object, old, &mut wrong);
     }
     wrong.extend(wrong.clone());
     wrong

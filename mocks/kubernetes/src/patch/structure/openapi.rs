@@ -1,4 +1,4 @@
-//! Places of an OpenAPI v3 schema, read as they are from the definition of a custom resource.
+//! Places of an `OpenAPI` v3 schema, read as they are from the definition of a custom resource.
 //!
 //! The schema is taken to be structural: no references, and nothing under `anyOf` or `oneOf` adds structure.
 
