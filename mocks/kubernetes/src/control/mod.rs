@@ -27,14 +27,14 @@ mod ranking;
 mod replica_set;
 mod replicate;
 mod residents;
-mod stateful_set;
-mod ttl;
-mod volume;
-mod workloads;
 #[cfg(test)]
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
+mod stateful_set;
+mod ttl;
+mod volume;
+mod workloads;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};

@@ -6,7 +6,7 @@ use std::pin::pin;
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use kube::api::{DeleteParams, ListParams, Patch, PatchParams, WatchEvent, WatchParams};
+use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
 use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt as _, metadata_watcher, reflector};
 use serde_json::json;
@@ -90,21 +90,6 @@ async fn metadata_is_watched_alone() {
     assert!(list.items.iter().any(|object| object.name_any() == "a"));
     let one = bare.config_maps().get_metadata("a").await.unwrap();
     assert_eq!(one.types.unwrap().kind, "PartialObjectMetadata");
-}
-
-/// A watch from a version that is no longer known ends with 410, and its watcher begins anew.
-#[tokio::test]
-async fn too_old_a_version_is_gone() {
-    let bare = Bare::start().await;
-    let first = bare.config_map("a").await.resource_version().unwrap();
-    let maps = bare.config_maps();
-    for number in 0..3000 {
-        let patch = Patch::Merge(json!({"data": {"count": number.to_string()}}));
-        maps.patch("a", &PatchParams::default(), &patch).await.unwrap();
-    }
-    let mut events = pin!(maps.watch(&WatchParams::default(), &first).await.unwrap());
-    let WatchEvent::Error(status) = bare.next(&mut events).await else { panic!("3000 changes are kept") };
-    assert_eq!((status.code, status.reason.as_str()), (410, "Expired"));
 }
 
 #[tokio::test]
