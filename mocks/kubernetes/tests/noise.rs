@@ -3,8 +3,6 @@
 //! Paths, parameters, types and bodies are drawn apart from each other, from words the server knows and from noise, so
 //! that each reader of the wire meets what another one was meant to read.
 
-#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
-
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;

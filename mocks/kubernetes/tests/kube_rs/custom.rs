@@ -77,7 +77,7 @@ async fn discovery_finds_what_there_is() {
     }
     // Everything that can be listed is.
     let all = discovery::Discovery::new(bare.client.clone()).run().await.unwrap();
-    for (resource, capabilities) in all.groups().flat_map(kube::discovery::ApiGroup::recommended_resources) {
+    for (resource, capabilities) in all.groups().flat_map(discovery::ApiGroup::recommended_resources) {
         if capabilities.supports_operation(discovery::verbs::LIST) {
             let api = Api::<DynamicObject>::all_with(bare.client.clone(), &resource);
             let list = api.list(&ListParams::default()).await;

@@ -5,10 +5,11 @@ use std::pin::pin;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use k8s_openapi::api::core::v1::ConfigMap;
-use kube::ResourceExt;
 use kube::api::{DeleteParams, ListParams, Patch, PatchParams};
+use kube::core::PartialObjectMeta;
 use kube::runtime::watcher::{self, Event};
-use kube::runtime::{WatchStreamExt as _, metadata_watcher, reflector};
+use kube::runtime::{WatchStreamExt as _, reflector};
+use kube::{Api, ResourceExt};
 use serde_json::json;
 
 use crate::{Bare, config_map};
@@ -62,7 +63,7 @@ async fn a_store_is_what_the_cluster_is() {
         let bare = Bare::start().await;
         bare.config_map("a").await;
         let (store, writer) = reflector::store();
-        let stream = reflector::reflector(writer, watcher::watcher(bare.config_maps(), config));
+        let stream = reflector(writer, watcher::watcher(bare.config_maps(), config));
         let mut touched = pin!(stream.touched_objects());
         bare.next(&mut touched).await;
         for number in 0..50 {
@@ -83,7 +84,8 @@ async fn a_store_is_what_the_cluster_is() {
 async fn metadata_is_watched_alone() {
     let bare = Bare::start().await;
     bare.config_map("a").await;
-    let stream = metadata_watcher(bare.config_maps(), watcher::Config::default());
+    let metadata = Api::<PartialObjectMeta<ConfigMap>>::default_namespaced(bare.client.clone());
+    let stream = watcher::watcher(metadata, watcher::Config::default());
     let mut seen = pin!(stream.applied_objects());
     assert_eq!(bare.next(&mut seen).await.name_any(), "a");
     let list = bare.config_maps().list_metadata(&ListParams::default()).await.unwrap();
