@@ -25,3 +25,8 @@ mod status;
 mod store;
 
 pub use control_plane::{Builder, ControlPlane, StartError};
+
+/// The examples of the README are compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -54,7 +54,7 @@ impl Api {
     ) -> Result<Written, Status> {
         let creates = target.subresource.is_empty() && prepare::allows_create_on_update(target.resource);
         if creates && self.get(target).is_none() {
-            let mut body = body.clone();
+            let mut body = decode::body(target.resource, body.clone(), write, &mut Vec::new())?;
             let metadata = metadata(&mut body);
             same_name(metadata.get("name"), target.name)?;
             metadata.insert("name".to_owned(), json!(target.name));

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::api::{DeleteParams, Patch, PatchParams};
 use kube::runtime::{WatchStreamExt as _, watcher};
 use kube::{Api, Client, ResourceExt as _};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) async fn all(client: Client) {
     let bound = watcher::Config::default().fields("spec.nodeName!=");
@@ -30,16 +30,27 @@ async fn tend(client: Client, pod: &Pod) {
     }
     let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
     if phase == Some("Pending") {
-        let ends = pod.spec.as_ref().is_some_and(|spec| spec.restart_policy.as_deref() == Some("Never"));
-        let _ = pods.patch_status(&name, &PatchParams::default(), &Patch::Strategic(status(ends))).await;
+        let _ = pods.patch_status(&name, &PatchParams::default(), &Patch::Strategic(status(pod))).await;
     }
 }
 
-fn status(ended: bool) -> serde_json::Value {
-    if ended {
+fn status(pod: &Pod) -> Value {
+    let policy = pod.spec.as_ref().and_then(|spec| spec.restart_policy.as_deref());
+    if policy == Some("Never") {
         return json!({"status": {"phase": "Succeeded"}});
     }
     let conditions = ["Initialized", "ContainersReady", "Ready"]
         .map(|kind| json!({"type": kind, "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}));
-    json!({"status": {"phase": "Running", "podIP": "10.1.0.1", "conditions": conditions}})
+    let containers = pod.spec.iter().flat_map(|spec| &spec.containers);
+    let containers: Vec<Value> = containers
+        .map(|container| {
+            json!({
+                "name": container.name, "image": container.image, "imageID": "", "ready": true, "restartCount": 0,
+                "state": {"running": {"startedAt": "2026-01-01T00:00:00Z"}},
+            })
+        })
+        .collect();
+    json!({"status": {
+        "phase": "Running", "podIP": "10.1.0.1", "conditions": conditions, "containerStatuses": containers,
+    }})
 }

@@ -54,14 +54,9 @@ struct Beside<'a> {
 impl Cluster {
     pub(crate) async fn start(script: &Script, real: Option<&Path>) -> Self {
         let clock = VirtualClock::start(Mode::Real, None).unwrap();
-        let plane = match real {
-            Some(_) => None,
-            None => {
-                let builder = ControlPlane::builder().clock(clock.clone());
-                let builder = if script.full { builder } else { builder.bare() };
-                Some(builder.start().await.unwrap())
-            }
-        };
+        let builder = ControlPlane::builder().clock(clock.clone());
+        let builder = if script.full { builder } else { builder.bare() };
+        let plane = if real.is_some() { None } else { Some(builder.start().await.unwrap()) };
         let text = plane.as_ref().map(ControlPlane::kubeconfig);
         let text = text.unwrap_or_else(|| fs::read_to_string(real.unwrap()).unwrap());
         let parsed = Kubeconfig::from_yaml(&text).unwrap();
