@@ -16,7 +16,7 @@ use super::accept::{Encoding, Form, Shape};
 use super::answer::Showing;
 use super::options::ListOptions;
 use super::select::{Seen, Selection};
-use crate::api::{Api, view, view_json};
+use crate::api::{Api, change_is_shared, view, view_json};
 use crate::listen::Source;
 use crate::present::Include;
 use crate::protobuf;
@@ -137,9 +137,9 @@ impl Watch {
     fn tell_change(&mut self, piece: &mut BytesMut, change: &Change) {
         match self.selection.see(change) {
             Seen::Nothing => {}
-            Seen::Added => self.tell(piece, "ADDED", &change.object, None),
-            Seen::Modified => self.tell(piece, "MODIFIED", &change.object, None),
-            Seen::Deleted if change.deleted => self.tell(piece, "DELETED", &change.object, None),
+            Seen::Added => self.tell_shared(piece, "ADDED", change),
+            Seen::Modified => self.tell_shared(piece, "MODIFIED", change),
+            Seen::Deleted if change.deleted => self.tell_shared(piece, "DELETED", change),
             // It is shown as it was seen last, at the revision that took it away.
             Seen::Deleted => {
                 if let Some(old) = &change.old {
@@ -164,6 +164,20 @@ impl Watch {
         }
     }
 
+    /// All who watch in protobuf are told the same bytes.
+    fn tell_shared(&mut self, piece: &mut BytesMut, event: &str, change: &Change) {
+        let protobuf = Form { encoding: Encoding::Protobuf, ..Form::JSON };
+        if self.form != protobuf || !change_is_shared(&self.resource, change) {
+            return self.tell(piece, event, &change.object, None);
+        }
+        let bytes = change.protobuf.get_or_init(|| self.showing().object(&change.object));
+        self.put(piece, event, bytes);
+    }
+
+    fn showing(&self) -> Showing<'_> {
+        Showing { resource: &self.resource, form: self.form, include: self.include, now: self.api.now() }
+    }
+
     fn tell(&mut self, piece: &mut BytesMut, event: &str, object: &Object, revision: Option<u64>) {
         if self.form == Form::JSON && revision.is_none() {
             return put_json(piece, event, &view_json(&self.resource, object));
@@ -176,9 +190,7 @@ impl Watch {
     }
 
     fn tell_value(&mut self, piece: &mut BytesMut, event: &str, value: &Value) {
-        let showing =
-            Showing { resource: &self.resource, form: self.form, include: self.include, now: self.api.now() };
-        let bytes = showing.bytes(&showing.shaped(value, self.headers));
+        let bytes = self.showing().shown(value, self.headers);
         self.headers = false;
         self.put(piece, event, &bytes);
     }
