@@ -197,8 +197,10 @@ impl Builder {
         let settings = control::Settings {
             ca_pem: certificates.authority_pem.clone(),
             grace: control::Grace::default(),
+            drivers: control::Drivers::default(),
         };
         control::cluster(&api, &mut tasks, &off, settings);
+        control::workloads(&api, &mut tasks, &off);
         if self.scheduler {
             tasks.spawn(schedule::run(api.clone(), self.seed, schedule::Packing::default()));
         }

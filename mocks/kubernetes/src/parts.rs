@@ -68,7 +68,7 @@ impl Parts {
 
     /// The same back.
     pub fn decode(&self) -> Option<Value> {
-        protobuf::decode(&self.protobuf).ok()
+        protobuf::decode(&self.protobuf, ("", "")).ok()
     }
 
     fn create(&self, body: &Value) -> Option<bytes::Bytes> {

@@ -231,6 +231,11 @@ impl Status {
         Self::generic(404, "NotFound", "the server could not find the requested resource")
     }
 
+    /// Whether it is about a path that leads nowhere.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.code == 404 && self.details.shown
+    }
+
     pub(crate) fn method_not_allowed() -> Self {
         let message = "the server does not allow this method on the requested resource";
         Self::generic(405, "MethodNotAllowed", message)
@@ -245,6 +250,11 @@ impl Status {
     /// No way to patch that the path has at all.
     pub(crate) fn no_such_patch() -> Self {
         Self::generic(415, "UnsupportedMediaType", "415: Unsupported Media Type")
+    }
+
+    /// A form that the thing asked for cannot have.
+    pub(crate) fn unsuitable(why: &str) -> Self {
+        Self::new(406, "NotAcceptable", why)
     }
 
     pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
@@ -351,6 +361,7 @@ impl Status {
 
     pub(crate) fn internal(message: impl fmt::Display) -> Self {
         Self::new(500, "InternalError", format!("Internal error occurred: {message}"))
+            .because("", message.to_string())
     }
 
     /// An error that a real server lets through as it is: no reason, only its text.

@@ -24,4 +24,4 @@ pub(crate) use nature::{Nature, nature};
 pub(crate) use plugin::{Request, Shelf, Verb, Warnings, admit, review};
 pub(crate) use prepare::{class_of_service, for_create, for_update};
 pub(crate) use service::allocate;
-pub(crate) use validate::validate;
+pub(crate) use validate::{validate, validate_metadata};

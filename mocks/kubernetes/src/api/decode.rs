@@ -7,12 +7,10 @@ use serde_json::{Value, json};
 
 use super::{Fields, Write};
 use crate::admit;
+use crate::protobuf::unregistered;
 use crate::registry::{Resource, api_version};
 use crate::schema::{Message, conform, schema, strict_error, strict_warnings};
 use crate::status::Status;
-
-/// Where upstream keeps the kinds it knows; its errors say it.
-const SCHEME: &str = "pkg/runtime/scheme.go:111";
 
 /// What a value says it is.
 struct Said {
@@ -34,11 +32,11 @@ pub(super) fn body(
     let version = said.api_version.rsplit('/').next().unwrap_or_default();
     let refused = |why: String| Status::unreadable(version, &said.kind, &resource.kind, &why);
     let unknown = said.decode(resource, &mut value).map_err(refused)?;
-    if said.api_version != resource.api_version() {
+    let expected = resource.api_version();
+    if said.api_version != expected {
         return Err(Status::bad_request(format!(
-            "the API version in the data ({}) does not match the expected API version ({})",
-            said.api_version,
-            resource.api_version()
+            "the API version in the data ({}) does not match the expected API version ({expected})",
+            said.api_version
         )));
     }
     strictly(write, &unknown, warnings).map_err(refused)?;
@@ -122,13 +120,14 @@ impl Said {
     /// The unknown fields; the error is a sentence of Go's.
     fn decode(&self, resource: &Resource, value: &mut Value) -> Result<Vec<String>, String> {
         if let Some((_, version)) = &resource.custom {
-            return if self.is(resource) {
-                value["apiVersion"] = json!(self.api_version);
-                value["kind"] = json!(self.kind);
-                Ok(version.prune(value))
-            } else {
-                Err(self.unregistered())
-            };
+            value["apiVersion"] = json!(self.api_version);
+            value["kind"] = json!(self.kind);
+            let mut unknown = metadata(value)?;
+            // Of another kind nobody knows the fields; that it is another is said when it is validated.
+            if self.is(resource) {
+                unknown.extend(version.prune(value));
+            }
+            return Ok(unknown);
         }
         self.decode_built_in(&resource.group, &resource.kind, value)
     }
@@ -139,7 +138,7 @@ impl Said {
         };
         let unknown = conform(message.id.message(), value)?;
         if self.kind != kind {
-            let (found, internal) = (message.go(), internal(group));
+            let (found, internal) = (message.go(), internal_package(group));
             return Err(format!("converting ({found}) to ({internal}.{kind}): unknown conversion"));
         }
         value["apiVersion"] = json!(self.api_version);
@@ -148,13 +147,26 @@ impl Said {
     }
 
     fn unregistered(&self) -> String {
-        let (version, kind) = (&self.api_version, &self.kind);
-        format!("no kind {kind:?} is registered for version {version:?} in scheme {SCHEME:?}")
+        unregistered(&self.api_version, &self.kind)
+    }
+}
+
+/// Brings the metadata of a custom resource into the form that all metadata has.
+fn metadata(value: &mut Value) -> Result<Vec<String>, String> {
+    let Some(message) = schema().message("k8s.io.apimachinery.pkg.apis.meta.v1", "ObjectMeta") else {
+        return Ok(Vec::new());
+    };
+    match value.get_mut("metadata") {
+        None => Ok(Vec::new()),
+        Some(metadata) => {
+            let unknown = conform(message.id.message(), metadata)?;
+            Ok(unknown.into_iter().map(|field| format!("metadata.{field}")).collect())
+        }
     }
 }
 
 /// The Go package of a group's own types, as errors spell it.
-fn internal(group: &str) -> &str {
+pub(crate) fn internal_package(group: &str) -> &str {
     match group.split('.').next() {
         Some("" | "events") | None => "core",
         Some(first) => first,
@@ -167,7 +179,8 @@ fn message_of(resource: &Resource) -> Option<&'static Message> {
 
 fn defaulted(resource: &Resource, mut value: Value) -> Value {
     match &resource.custom {
-        Some((_, version)) => version.default(&mut value),
+        Some((_, version)) if value["kind"] == resource.kind => version.default(&mut value),
+        Some(_) => {}
         None => admit::default(&resource.group, &resource.version, &resource.kind, &mut value),
     }
     value

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::change::is_unheld;
 use super::create::metadata;
+use super::definition::{CLEANUP, is_definition};
 use super::finish::draft;
 use super::read::view;
 use super::{Api, Delete, Propagation, Target, Write, prepare, stamp};
@@ -124,8 +125,8 @@ fn plan(resource: &Resource, before: &Value, delete: &Delete, now: Time) -> Plan
         }
     }
     propagate(resource, metadata(&mut after), delete.propagation);
-    if !leaves && prepare::is_definition(resource) {
-        hold(metadata(&mut after), prepare::CLEANUP);
+    if !leaves && is_definition(resource) {
+        hold(metadata(&mut after), CLEANUP);
     }
     let held = !is_unheld(&after);
     let left = after["metadata"]["deletionGracePeriodSeconds"].as_i64().unwrap_or_default();

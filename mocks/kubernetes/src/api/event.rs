@@ -17,11 +17,24 @@ const NAMES: [(&str, &str); 8] = [
 /// From the core group to `events.k8s.io`.
 pub(super) fn to_events(value: &mut Value) {
     rename(value, |(core, events)| (core, events));
+    if let Some(object) = value.as_object_mut() {
+        for name in ["reportingController", "reportingInstance"] {
+            if object.get(name).is_some_and(|reporter| reporter == "") {
+                object.remove(name);
+            }
+        }
+    }
 }
 
 /// From `events.k8s.io` to the core group.
 pub(super) fn to_core(value: &mut Value) {
     rename(value, |(core, events)| (events, core));
+    if let Some(object) = value.as_object_mut() {
+        // In this group they are always written.
+        for name in ["reportingComponent", "reportingInstance"] {
+            object.entry(name).or_insert_with(|| Value::from(""));
+        }
+    }
     value["apiVersion"] = Value::from("v1");
 }
 

@@ -44,10 +44,11 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
     }
     if let Some((definition, version)) = &resource.custom {
         made_by = Some(version.clone());
-        if let Some(storage) = definition.versions.iter().find(|version| version.storage)
+        if let Some(storage) = definition.storage()
             && !Arc::ptr_eq(storage, version)
         {
-            value["apiVersion"] = Value::from(format!("{}/{}", definition.group, storage.name));
+            value["apiVersion"] = Value::from(storage.api_version.as_str());
+            storage.prune(&mut value);
             storage.default(&mut value);
             made_by = Some(storage.clone());
         }

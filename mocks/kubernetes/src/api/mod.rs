@@ -31,13 +31,13 @@ use crate::store::{Key, Object, Store};
 
 pub(crate) use change::same_name;
 pub(crate) use create::same_namespace;
-pub(crate) use decode::read_as;
+pub(crate) use decode::{internal_package, read_as};
+pub(crate) use definition::CLEANUP;
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
 pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
 pub(crate) use options::{Delete, Fields, Preconditions, Propagation, Write};
 pub(crate) use patch::Patch;
-pub(crate) use prepare::CLEANUP;
 pub(crate) use read::{change_is_shared, view, view_json};
 pub(crate) use scale::patched;
 pub(crate) use typed::{Kind, read};

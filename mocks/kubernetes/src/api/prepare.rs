@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::definition::{self, is_definition};
 use super::{Api, Target, Write, stamp, view};
 use crate::admit::{self, Request, Shelf, Verb};
-use crate::custom::{self, Definition, Version};
+use crate::custom::Version;
 use crate::patch::{self, Structure, Writer};
 use crate::registry::Resource;
 use crate::status::{Status, Wrong};
@@ -33,7 +34,7 @@ pub(super) fn for_create(
             admit::allocate(value, None, api);
         }
         if is_definition(resource) {
-            define(api, "", value, None)?;
+            definition::define(api, "", value, None)?;
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
@@ -69,7 +70,7 @@ pub(super) fn for_update(
             admit::allocate(after, Some(before), api);
         }
         if is_definition(resource) {
-            define(api, subresource, after, Some(before))?;
+            definition::define(api, subresource, after, Some(before))?;
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
@@ -182,11 +183,11 @@ impl Shelf for Api {
 
 fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
     version.create_without_status(value);
-    value["metadata"]["generation"] = json!(1);
-    refuse(resource, value, version.validate(value, None))?;
-    // What was taken away may have a default of its own, which readers must find.
     version.default(value);
-    Ok(())
+    value["metadata"]["generation"] = json!(1);
+    let mut wrong = admit::validate_metadata(resource.namespaced, value, None);
+    wrong.extend(version.validate(value, None));
+    refuse(resource, value, wrong)
 }
 
 fn custom_update(
@@ -200,13 +201,18 @@ fn custom_update(
         Version::update_only_status(after, before);
     } else if version.status {
         version.update_without_status(after, before);
+        version.default(after);
     }
     if differs(before, after, version.status) {
         let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
         after["metadata"]["generation"] = json!(generation + 1);
     }
-    let wrong =
-        if status { version.validate_status(after, before) } else { version.validate(after, Some(before)) };
+    let mut wrong = admit::validate_metadata(target.resource.namespaced, after, Some(before));
+    wrong.extend(if status {
+        version.validate_status(after, before)
+    } else {
+        version.validate(after, Some(before))
+    });
     refuse(target.resource, after, wrong)?;
     version.default(after);
     Ok(())
@@ -227,62 +233,11 @@ fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), S
         return Ok(());
     }
     let name = value["metadata"]["name"].as_str().unwrap_or_default();
-    Err(Status::invalid(&resource.group, &resource.kind, name, wrong))
-}
-
-pub(super) fn is_definition(resource: &Resource) -> bool {
-    resource.kind == "CustomResourceDefinition" && resource.group == "apiextensions.k8s.io"
-}
-
-/// Holds a definition until its objects are gone.
-pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
-
-/// A definition is established in the write that makes it, so that it is served when the writer hears of it.
-fn define(api: &Api, subresource: &str, value: &mut Value, before: Option<&Value>) -> Result<(), Status> {
-    custom::complete(value);
-    if let Err(wrong) = Definition::read(value) {
-        let name = value["metadata"]["name"].as_str().unwrap_or_default();
-        return Err(Status::invalid("apiextensions.k8s.io", "CustomResourceDefinition", name, wrong));
-    }
-    match before {
-        None => {
-            value["metadata"]["generation"] = json!(1);
-        }
-        Some(before) => {
-            if before["spec"] != value["spec"] {
-                let generation = before["metadata"]["generation"].as_i64().unwrap_or_default();
-                value["metadata"]["generation"] = json!(generation + 1);
-            }
-            if subresource != "status" {
-                value["status"] = before["status"].clone();
-            }
-        }
-    }
-    let conflict = taken(api, value);
-    let conflict = conflict.as_ref().map(|(reason, why)| (*reason, why.as_str()));
-    custom::establish(value, &stamp(api.now()), conflict);
-    Ok(())
-}
-
-/// Why the names of a definition are not free.
-fn taken(api: &Api, value: &Value) -> Option<(&'static str, String)> {
-    let spec = &value["spec"];
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let (group, plural, kind) =
-        (text(&spec["group"]), text(&spec["names"]["plural"]), text(&spec["names"]["kind"]));
-    let registry = api.registry();
-    let others = registry.resources().filter(|resource| {
-        resource.group == group && !(resource.custom.is_some() && resource.plural == plural)
-    });
-    for other in others {
-        if other.plural == plural {
-            return Some(("PluralConflict", format!("\"{plural}\" is already in use")));
-        }
-        if other.kind == kind {
-            return Some(("KindConflict", format!("\"{kind}\" is already in use")));
-        }
-    }
-    None
+    // Events are of the core group, whichever they are shown in.
+    let group = if resource.shelf == "events" { "" } else { &resource.group };
+    // A custom resource is called what it calls itself.
+    let kind = value["kind"].as_str().unwrap_or(&resource.kind);
+    Err(Status::invalid(group, kind, name, wrong))
 }
 
 pub(super) fn allows_create_on_update(resource: &Resource) -> bool {

@@ -56,7 +56,11 @@ fn convert(resource: &Resource, value: &mut Value) {
         super::event::to_events(value);
     }
     value["apiVersion"] = Value::from(resource.api_version());
-    if let Some((_, version)) = &resource.custom {
-        version.default(value);
+    if let Some((definition, version)) = &resource.custom {
+        // What was stored has the defaults of the version it is stored in, and gets no others on the way.
+        match definition.storage() {
+            Some(storage) if !Arc::ptr_eq(storage, version) => drop(version.prune(value)),
+            _ => version.default(value),
+        }
     }
 }

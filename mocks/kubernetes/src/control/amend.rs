@@ -64,7 +64,8 @@ pub(super) struct Condition<'a> {
 pub(super) fn set_condition(api: &Api, object: &mut Value, condition: Condition<'_>) {
     let now = stamp(api.now());
     let generation = object["metadata"]["generation"].clone();
-    let of_pod = object["kind"] == "Pod";
+    // Budgets have conditions of the general form: nothing in them is left out.
+    let (of_pod, general) = (object["kind"] == "Pod", object["kind"] == "PodDisruptionBudget");
     let conditions = &mut object["status"]["conditions"];
     if !conditions.is_array() {
         *conditions = json!([]);
@@ -81,11 +82,11 @@ pub(super) fn set_condition(api: &Api, object: &mut Value, condition: Condition<
     found["status"] = json!(condition.status);
     for (field, text) in [("reason", condition.reason), ("message", condition.message)] {
         match found.as_object_mut() {
-            Some(found) if text.is_empty() => _ = found.remove(field),
+            Some(found) if text.is_empty() && !general => _ = found.remove(field),
             _ => found[field] = json!(text),
         }
     }
-    if of_pod && generation.is_number() {
+    if (of_pod || general) && generation.is_number() {
         found["observedGeneration"] = generation;
     }
 }

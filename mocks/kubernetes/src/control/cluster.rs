@@ -3,6 +3,7 @@
 use tokio::task::JoinSet;
 
 use super::definition::Undefiner;
+use super::disruption::{self, Disruption};
 use super::eviction::{self, Evictor};
 use super::frame::{Controller, EVERY_SHELF, run};
 use super::furniture::Furnisher;
@@ -10,6 +11,7 @@ use super::garbage::Collector;
 use super::leftover::{self, Sweeper};
 use super::namespace::Emptier;
 use super::node::{self, Grace, Lifecycle};
+use super::volume::{self, Attacher, Binder, ClaimGuard, Drivers, VolumeGuard};
 use crate::api::Api;
 
 /// What the controllers are to be like.
@@ -19,12 +21,14 @@ pub(crate) struct Settings {
     pub(crate) ca_pem: String,
     /// How long nodes may be silent.
     pub(crate) grace: Grace,
+    /// What the drivers of volumes are like.
+    pub(crate) drivers: Drivers,
 }
 
 /// Starts them, unless their name is off.
 pub(crate) fn cluster(api: &Api, tasks: &mut JoinSet<()>, off: &dyn Fn(&str) -> bool, settings: Settings) {
     const EVERYTHING: &[&str] = &[EVERY_SHELF];
-    let Settings { ca_pem, grace } = settings;
+    let Settings { ca_pem, grace, drivers } = settings;
     let mut starter = Starter { api, tasks, off };
     starter.start("garbage-collector-controller", EVERYTHING, |api| Collector::new(api.clone()));
     starter.start("namespace-controller", EVERYTHING, |_| Emptier::default());
@@ -37,9 +41,19 @@ pub(crate) fn cluster(api: &Api, tasks: &mut JoinSet<()>, off: &dyn Fn(&str) -> 
     });
     starter.start("node-lifecycle-controller", node::SHELVES, move |api| Lifecycle::new(api, grace));
     starter.start("taint-eviction-controller", eviction::SHELVES, Evictor::new);
+    starter.start("disruption-controller", disruption::SHELVES, |_| Disruption::new());
     starter.start("pod-garbage-collector-controller", leftover::SHELVES, |api| {
         Sweeper::new(api, leftover::FINISHED_MAX)
     });
+    starter
+        .start("persistentvolume-binder-controller", volume::BINDING_SHELVES, move |_| Binder::new(drivers));
+    starter.start("persistentvolume-attach-detach-controller", volume::ATTACHMENT_SHELVES, move |_| {
+        Attacher::new(drivers)
+    });
+    starter.start("persistentvolumeclaim-protection-controller", volume::CLAIM_SHELVES, |_| {
+        ClaimGuard::default()
+    });
+    starter.start("persistentvolume-protection-controller", volume::VOLUME_SHELVES, |_| VolumeGuard);
 }
 
 struct Starter<'a> {
@@ -77,7 +91,8 @@ mod tests {
     #[tokio::test]
     async fn together_they_come_to_rest() {
         let mut rig = Rig::new();
-        let settings = Settings { ca_pem: "PEM".to_owned(), grace: Grace::default() };
+        let (grace, drivers) = (Grace::default(), Drivers::default());
+        let settings = Settings { ca_pem: "PEM".to_owned(), grace, drivers };
         cluster(&rig.api.clone(), &mut rig.tasks, &|name| name == "serviceaccount-controller", settings);
         rig.put("namespaces", "", json!({"metadata": {"name": "x"}}));
         rig.settle().await;

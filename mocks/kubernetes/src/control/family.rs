@@ -19,6 +19,11 @@ pub(super) trait Child: Sized {
     fn object(&self) -> &Arc<Object>;
     /// Whether a parent may take it if nobody has it.
     fn is_adoptable(&self) -> bool;
+
+    /// Whether a parent of that name may have it.
+    fn fits(&self, _parent: &str) -> bool {
+        true
+    }
 }
 
 #[derive(Debug)]
@@ -147,7 +152,7 @@ impl<C: Child> Family<C> {
         let here = self.orphans.range(from..).take_while(|(orphan, _)| orphan.namespace == key.namespace);
         for child in here.map(|(_, child)| child) {
             let matches = known.selector.matches(&child.object().labels[..]);
-            if matches && child.is_adoptable() && !child.object().deleting {
+            if matches && child.is_adoptable() && child.fits(&key.name) && !child.object().deleting {
                 self::adopt(api, child.object(), parent, adopt)?;
                 written = true;
             }

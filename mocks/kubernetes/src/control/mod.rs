@@ -3,8 +3,10 @@
 mod amend;
 mod brief;
 mod cluster;
+mod daemon_set;
 mod definition;
 mod deployment;
+mod disruption;
 pub(crate) mod events;
 mod eviction;
 mod family;
@@ -12,6 +14,7 @@ mod frame;
 mod furniture;
 mod garbage;
 mod hash;
+mod history;
 mod job;
 mod leftover;
 mod moment;
@@ -28,8 +31,14 @@ mod residents;
 pub(crate) mod rig;
 #[cfg(test)]
 mod stage;
+mod stateful_set;
+mod ttl;
+mod volume;
+mod workloads;
 
 pub(crate) use cluster::{Settings, cluster};
 pub(crate) use frame::{Controller, Feed, Next, any, run};
 pub(crate) use node::Grace;
 pub(crate) use queue::Queue;
+pub(crate) use volume::Drivers;
+pub(crate) use workloads::workloads;

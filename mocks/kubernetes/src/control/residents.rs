@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::api::Api;
-use crate::registry::fields;
+use crate::registry::indexed;
 use crate::store::{Change, Key, Object};
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct Residents {
 impl Residents {
     pub(super) fn new(api: &Api) -> Self {
         let resource = api.resource::<k8s_openapi::api::core::v1::Pod>();
-        let fields = fields(&resource);
+        let fields = indexed(&resource);
         let place = |name: &str| fields.iter().position(|field| *field == name).unwrap_or(usize::MAX);
         Self { node: place("spec.nodeName"), phase: place("status.phase"), by_node: BTreeMap::new() }
     }

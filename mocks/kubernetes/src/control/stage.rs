@@ -121,8 +121,11 @@ impl Stage {
         self.status(pod, &|status: &mut Value| {
             status["phase"] = json!(phase);
             let ready = if phase == "Running" { "True" } else { "False" };
-            if status["conditions"][0]["status"] != json!(ready) {
-                status["conditions"] = json!([{"type": "Ready", "status": ready, "lastTransitionTime": now}]);
+            let mut conditions = status["conditions"].as_array().cloned().unwrap_or_default();
+            if !conditions.iter().any(|one| one["type"] == "Ready" && one["status"] == ready) {
+                conditions.retain(|one| one["type"] != "Ready");
+                conditions.push(json!({"type": "Ready", "status": ready, "lastTransitionTime": now}));
+                status["conditions"] = json!(conditions);
             }
         });
     }

@@ -70,7 +70,13 @@ fn versions(spec: &Value, definition: &Definition, wrong: &mut Vec<Wrong>) {
     }
     if definition.versions.iter().filter(|version| version.storage).count() != 1 {
         let detail = "must have exactly one version marked as storage version";
+        let empty = Value::Array(Vec::new());
+        let all = if all.is_null() { &empty } else { all };
         wrong.push(Wrong::invalid("spec.versions", all, detail));
+        if !definition.versions.iter().any(|version| version.storage) {
+            let detail = "must have at least one stored version";
+            wrong.push(Wrong::invalid("status.storedVersions", &Value::Null, detail));
+        }
     }
 }
 

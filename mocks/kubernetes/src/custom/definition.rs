@@ -11,6 +11,7 @@ use super::{
     acceptance,
     node::{Node, flag, text, texts},
 };
+use crate::registry::compare_versions;
 use crate::status::Wrong;
 
 /// One definition.
@@ -85,8 +86,10 @@ impl Definition {
         let group = text(spec, "group");
         let names = Names::read(&spec["names"]);
         let versions = spec["versions"].as_array().into_iter().flatten();
-        let versions: Vec<_> =
-            versions.map(|version| Arc::new(Version::read(version, &group, &names.kind))).collect();
+        let mut versions: Vec<_> =
+            versions.map(|version| Version::read(version, &group, &names.kind)).collect();
+        advise(&mut versions);
+        let versions: Vec<_> = versions.into_iter().map(Arc::new).collect();
         let definition = Self { group, names, namespaced: spec["scope"] == "Namespaced", versions };
         let wrong = acceptance::check(crd, &definition);
         if !wrong.is_empty() {
@@ -110,6 +113,23 @@ impl Definition {
     /// The version that objects are stored in.
     pub(crate) fn storage(&self) -> Option<&Arc<Version>> {
         self.versions.iter().find(|version| version.storage)
+    }
+}
+
+/// Deprecated versions that say nothing else themselves name the newest that is not.
+fn advise(versions: &mut [Version]) {
+    let newest = versions
+        .iter()
+        .filter(|version| version.served && version.deprecated.is_none())
+        .min_by(|a, b| compare_versions(&a.name, &b.name))
+        .map(|version| (version.name.clone(), version.api_version.clone()));
+    let Some((newest, api_version)) = newest else { return };
+    for version in versions {
+        let plain = format!("{} {} is deprecated", version.api_version, version.kind);
+        let newer = compare_versions(&newest, &version.name).is_lt();
+        if newer && version.deprecated.as_ref() == Some(&plain) {
+            version.deprecated = Some(format!("{plain}; use {api_version} {}", version.kind));
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! A definition object on its way in: its own defaults, and the status that says it is served.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{Names, node::text};
@@ -22,14 +24,23 @@ pub(crate) fn complete(crd: &mut Value) {
     }
 }
 
-/// Sets the status. `conflict` is why the names are not free: a reason (`PluralConflict`, …) and a sentence. Conditions
-/// keep their time while their status stays; a definition once established stays so.
-pub(crate) fn establish(crd: &mut Value, now: &str, conflict: Option<(&str, &str)>) {
+/// The names that other resources of a group have.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Taken {
+    /// Plural, singular and short names.
+    pub(crate) resources: BTreeSet<String>,
+    pub(crate) kinds: BTreeSet<String>,
+}
+
+/// Sets the status. Names are accepted one by one; if one is taken, the last of these is told. Conditions keep their
+/// time while their status stays; a definition once established stays so.
+pub(crate) fn establish(crd: &mut Value, now: &str, taken: &Taken) {
     let old = crd["status"].take();
-    let (accepted, reason, message) = conflict
-        .map_or(("True", "NoConflicts", "no conflicts found"), |(reason, message)| {
-            ("False", reason, message)
-        });
+    let (names, conflict) = accepted(&crd["spec"]["names"], &old["acceptedNames"], taken);
+    let (accepted, reason, message) = match &conflict {
+        None => ("True", "NoConflicts", "no conflicts found"),
+        Some((reason, message)) => ("False", *reason, message.as_str()),
+    };
     let was_established = condition(&old, "Established").is_some_and(|old| old["status"] == "True");
     let established = if was_established || conflict.is_none() {
         ("True", "InitialNamesAccepted", "the initial names have been accepted")
@@ -44,8 +55,6 @@ pub(crate) fn establish(crd: &mut Value, now: &str, conflict: Option<(&str, &str
     let own = |kind: &Value| kind == "NamesAccepted" || kind == "Established";
     let others = old["conditions"].as_array().into_iter().flatten();
     conditions.extend(others.filter(|condition| !own(&condition["type"])).cloned());
-    let names = if conflict.is_none() { crd["spec"]["names"].clone() } else { old["acceptedNames"].clone() };
-    let names = if names.is_object() { names } else { json!({"plural": "", "kind": ""}) };
     let mut stored = old["storedVersions"].as_array().cloned().unwrap_or_default();
     let versions = crd["spec"]["versions"].as_array().into_iter().flatten();
     for version in versions.filter(|version| version["storage"] == true) {
@@ -55,6 +64,41 @@ pub(crate) fn establish(crd: &mut Value, now: &str, conflict: Option<(&str, &str
         }
     }
     crd["status"] = json!({"conditions": conditions, "acceptedNames": names, "storedVersions": stored});
+}
+
+/// Whether what a definition defines is served.
+pub(crate) fn is_established(crd: &Value) -> bool {
+    condition(&crd["status"], "Established").is_some_and(|condition| condition["status"] == "True")
+}
+
+/// The wanted names as far as they are free, beside those already accepted, and the last conflict.
+fn accepted(wanted: &Value, before: &Value, taken: &Taken) -> (Value, Option<(&'static str, String)>) {
+    let mut names = if before.is_object() { before.clone() } else { json!({"plural": "", "kind": ""}) };
+    let mut conflict = None;
+    let parts = [
+        ("plural", "PluralConflict", &taken.resources),
+        ("singular", "SingularConflict", &taken.resources),
+        ("shortNames", "ShortNamesConflict", &taken.resources),
+        ("kind", "KindConflict", &taken.kinds),
+        ("listKind", "ListKindConflict", &taken.kinds),
+    ];
+    for (field, reason, used) in parts {
+        let (wanted, before) = (&wanted[field], &before[field]);
+        let texts: Vec<&str> = match wanted {
+            Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+            other => other.as_str().into_iter().collect(),
+        };
+        let clash = texts.iter().find(|text| wanted != before && used.contains(**text));
+        match clash {
+            Some(text) => conflict = Some((reason, format!("{text:?} is already in use"))),
+            None if !wanted.is_null() => names[field] = wanted.clone(),
+            None => {}
+        }
+    }
+    if !wanted["categories"].is_null() {
+        names["categories"] = wanted["categories"].clone();
+    }
+    (names, conflict)
 }
 
 fn condition<'a>(status: &'a Value, kind: &str) -> Option<&'a Value> {

@@ -253,7 +253,11 @@ fn one_rule(spec: &Value, rule: &super::rule::Rule, at: &str, wrong: &mut Vec<Wr
 
 /// A rule the way a real server prints its own structure.
 fn shown(spec: &Value) -> String {
-    let part = |word: &str| Value::from(text(spec, word));
+    // Go's writer escapes what could be taken for HTML.
+    let part = |word: &str| {
+        let text = Value::from(text(spec, word)).to_string();
+        text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    };
     format!(
         "{{\"Rule\":{},\"Message\":{},\"MessageExpression\":{},\"Reason\":{},\"FieldPath\":{},\"OptionalOldSelf\":{}}}",
         part("rule"),

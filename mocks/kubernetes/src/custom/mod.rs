@@ -35,4 +35,4 @@ mod tests;
 
 pub(crate) use columns::cells;
 pub(crate) use definition::{Column, Definition, Names, Scale, Version};
-pub(crate) use establishment::{complete, establish};
+pub(crate) use establishment::{Taken, complete, establish, is_established};

@@ -12,7 +12,10 @@ use kube_cel::cel::{
     parser::Parser,
 };
 
-use super::evaluation;
+use super::{
+    evaluation,
+    node::{Additional, Node},
+};
 
 /// What became of an expression.
 #[derive(Debug)]
@@ -34,7 +37,8 @@ pub(crate) struct Ready {
 }
 
 impl Program {
-    pub(crate) fn compile(source: &str) -> Self {
+    /// `node` is the schema of `self`, if its fields are to be checked.
+    pub(crate) fn compile(source: &str, node: Option<&Node>) -> Self {
         if source.trim().is_empty() {
             return Self::Empty;
         }
@@ -52,6 +56,10 @@ impl Program {
         }
         if let Some(name) = found.strangers.first() {
             return Self::Broken(undeclared(source, name));
+        }
+        if let Some(name) = found.fields.iter().find(|name| node.is_some_and(|node| is_undefined(node, name)))
+        {
+            return Self::Broken(undefined(source, name));
         }
         mend(&mut expression);
         let mut tolerant = expression.clone();
@@ -86,21 +94,45 @@ impl Program {
     }
 }
 
-/// The sentence of a real compiler for an unknown name, with the place in the source.
+/// The sentence of a real compiler for an unknown name.
 fn undeclared(source: &str, name: &str) -> String {
+    let start = place_of(source, name);
+    complaint(source, start, &format!("undeclared reference to '{name}' (in container '')"))
+}
+
+/// The same for a field that `self` does not have: it points at the dot.
+fn undefined(source: &str, field: &str) -> String {
+    let start = place_of(source, &format!("self.{field}")) + "self".len();
+    complaint(source, start, &format!("undefined field '{field}'"))
+}
+
+/// Whether a schema says all fields that there can be, and not this one.
+fn is_undefined(node: &Node, field: &str) -> bool {
+    let closed = node.kind == "object"
+        && !node.preserve
+        && !node.embedded
+        && matches!(node.additional, Additional::Unsaid | Additional::Forbidden);
+    // The root has these without saying so; underscores escape names that CEL keeps for itself.
+    let special = matches!(field, "apiVersion" | "kind" | "metadata") || field.contains("__");
+    closed && !special && !node.properties.contains_key(field)
+}
+
+/// Where a word stands by itself.
+fn place_of(source: &str, word: &str) -> usize {
     let in_word = |char: char| char.is_alphanumeric() || char == '_';
-    let starts = source.match_indices(name).map(|(start, _)| start);
+    let mut starts = source.match_indices(word).map(|(start, _)| start);
     let whole = |start: &usize| {
-        !source[..*start].ends_with(in_word) && !source[start + name.len()..].starts_with(in_word)
+        !source[..*start].ends_with(in_word) && !source[start + word.len()..].starts_with(in_word)
     };
-    let start = starts.into_iter().find(whole).unwrap_or_default();
+    starts.find(whole).unwrap_or_default()
+}
+
+/// An error with the place in the source.
+fn complaint(source: &str, start: usize, why: &str) -> String {
+    let start = start.min(source.len());
     let line = source[..start].matches('\n').count();
     let column = source[..start].chars().rev().take_while(|&char| char != '\n').count();
-    let mut sentence = format!(
-        "compilation failed: ERROR: <input>:{}:{}: undeclared reference to '{name}' (in container '')",
-        line + 1,
-        column + 1
-    );
+    let mut sentence = format!("compilation failed: ERROR: <input>:{}:{}: {why}", line + 1, column + 1);
     let text = source.lines().nth(line).unwrap_or_default();
     let _ = write!(sentence, "\n | {text}\n | {}^", ".".repeat(column));
     sentence
@@ -111,6 +143,8 @@ fn undeclared(source: &str, name: &str) -> String {
 struct Found<'e> {
     functions: BTreeSet<String>,
     strangers: Vec<&'e str>,
+    /// What is read of `self` itself.
+    fields: Vec<&'e str>,
     structures: bool,
 }
 
@@ -166,7 +200,12 @@ impl<'e> Found<'e> {
                 scope.truncate(outer);
             }
             Expr::List(list) => list.elements.iter().for_each(|element| self.walk(element, scope)),
-            Expr::Select(select) => self.walk(&select.operand, scope),
+            Expr::Select(select) => {
+                if matches!(&select.operand.expr, Expr::Ident(name) if name == "self") {
+                    self.fields.push(&select.field);
+                }
+                self.walk(&select.operand, scope);
+            }
             Expr::Map(map) => self.entries(map.entries.iter().map(|entry| &entry.expr), scope),
             Expr::Struct(_) | Expr::Unspecified => self.structures = true,
             Expr::Literal(_) => {}
@@ -255,7 +294,7 @@ mod tests {
     use crate::custom::evaluation;
 
     fn run(source: &str) -> Result<bool, String> {
-        let program = Program::compile(source);
+        let program = Program::compile(source, None);
         let result = evaluation::with_functions(|functions: &Context<'_>| program.run(functions));
         match result {
             Some(Ok(Value::Bool(bool))) => Ok(bool),
@@ -281,7 +320,7 @@ mod tests {
     #[test]
     fn what_cannot_be_is_told_from_what_cannot_be_done_here() {
         for source in ["[1].all(i, x, x > 0)", "cel.bind(a, 1, a > 0)", "Thing{a: 1} == 1"] {
-            assert!(matches!(Program::compile(source), Program::Beyond), "{source}");
+            assert!(matches!(Program::compile(source, None), Program::Beyond), "{source}");
         }
         for (source, why) in [
             ("self.x +", "compilation failed: ERROR: <input>:1:9: Syntax error"),
@@ -290,7 +329,7 @@ mod tests {
                 "compilation failed: ERROR: <input>:2:3: undeclared reference to 'that' (in container '')\n |   that.x\n | ..^",
             ),
         ] {
-            let Program::Broken(said) = Program::compile(source) else { panic!("{source} compiles") };
+            let Program::Broken(said) = Program::compile(source, None) else { panic!("{source} compiles") };
             assert!(said.starts_with(why), "{said}");
         }
     }

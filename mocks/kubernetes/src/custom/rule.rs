@@ -36,14 +36,14 @@ impl Rule {
 
     fn read(spec: &Value, node: &Node) -> Self {
         let source = text(spec, "rule");
-        let program = Program::compile(&source);
+        let program = Program::compile(&source, Some(node));
         let computed = text(spec, "messageExpression");
         let path = text(spec, "fieldPath");
         let blamed = if path.is_empty() { Some(String::new()) } else { normal_path(&path, node) };
         Self {
             uses_old: program.mentions("oldSelf"),
             program,
-            message_program: (!computed.is_empty()).then(|| Program::compile(&computed)),
+            message_program: (!computed.is_empty()).then(|| Program::compile(&computed, Some(node))),
             source,
             message: text(spec, "message"),
             reason: text(spec, "reason"),

@@ -11,7 +11,7 @@ use proptest::{
 };
 use serde_json::{Value, json};
 
-use super::{Definition, Version, cells, complete, correlation::same, establish};
+use super::{Definition, Taken, Version, cells, complete, correlation::same, establish};
 
 /// The definitions of a YAML text, completed.
 fn definitions(text: &str) -> Vec<Value> {
@@ -145,7 +145,10 @@ fn a_definition_is_established_once_its_names_are_free() {
     let mut crd = definitions(ENGINES).remove(0);
     assert_eq!(crd["spec"]["names"]["listKind"], "EngineList");
     assert_eq!(crd["spec"]["conversion"], json!({"strategy": "None"}));
-    establish(&mut crd, "2024-01-01T00:00:00Z", Some(("PluralConflict", "\"engines\" is already in use")));
+    let taken = Taken { resources: ["engines".to_owned()].into(), ..Taken::default() };
+    establish(&mut crd, "2024-01-01T00:00:00Z", &taken);
+    assert_eq!(crd["status"]["conditions"][0]["reason"], "PluralConflict");
+    assert_eq!(crd["status"]["acceptedNames"]["plural"], "");
     let states = |crd: &Value| {
         let conditions = crd["status"]["conditions"].as_array().unwrap().iter();
         conditions
@@ -154,8 +157,8 @@ fn a_definition_is_established_once_its_names_are_free() {
     };
     let early = json!("2024-01-01T00:00:00Z");
     assert_eq!(states(&crd), [(json!("False"), early.clone()), (json!("False"), early)]);
-    establish(&mut crd, "2024-01-02T00:00:00Z", None);
-    establish(&mut crd, "2024-01-03T00:00:00Z", None);
+    establish(&mut crd, "2024-01-02T00:00:00Z", &Taken::default());
+    establish(&mut crd, "2024-01-03T00:00:00Z", &Taken::default());
     let late = json!("2024-01-02T00:00:00Z");
     assert_eq!(states(&crd), [(json!("True"), late.clone()), (json!("True"), late)]);
     assert_eq!(crd["status"]["storedVersions"], json!(["v1"]));

@@ -27,11 +27,8 @@ impl Version {
 
     /// What is wrong with an object, as the new or (with `old`) the updated. Both have their defaults.
     pub(crate) fn validate(&self, object: &Value, old: Option<&Value>) -> Vec<Wrong> {
-        let identity = self.validate_identity(object);
-        if !identity.is_empty() {
-            return identity;
-        }
-        let mut wrong = openapi::validate(object, &self.root, old, "");
+        let mut wrong = self.validate_identity(object);
+        wrong.extend(openapi::validate(object, &self.root, old, ""));
         if let Some(scale) = &self.scale {
             wrong.extend(scaling::validate(object, scale));
         }
@@ -40,11 +37,7 @@ impl Version {
 
     /// The same for an update of the status subresource, where the schema of the rest is not looked at.
     pub(crate) fn validate_status(&self, object: &Value, old: &Value) -> Vec<Wrong> {
-        let identity = self.validate_identity(object);
-        if !identity.is_empty() {
-            return identity;
-        }
-        let mut wrong = Vec::new();
+        let mut wrong = self.validate_identity(object);
         if let (Some(status), Some(node)) = (object.get("status"), self.root.properties.get("status")) {
             wrong.extend(openapi::validate(status, node, old.get("status"), "status"));
         }
@@ -99,13 +92,14 @@ impl Version {
         }
     }
 
-    /// Before the status is updated: everything but status and metadata stays as it is.
+    /// Before the status is updated: everything else stays as it is, but for the record of who wrote what.
     pub(crate) fn update_only_status(object: &mut Value, old: &Value) {
         let mut kept = old.clone();
-        for name in ["metadata", "status"] {
-            match object.get(name) {
-                Some(value) => kept[name] = value.clone(),
-                None => drop(kept.as_object_mut().and_then(|fields| fields.remove(name))),
+        for (holder, name) in [("", "status"), ("/metadata", "managedFields")] {
+            let Some(fields) = kept.pointer_mut(holder).and_then(Value::as_object_mut) else { continue };
+            match object.pointer(holder).and_then(|fields| fields.get(name)) {
+                Some(value) => drop(fields.insert(name.to_owned(), value.clone())),
+                None => drop(fields.remove(name)),
             }
         }
         *object = kept;

@@ -14,12 +14,22 @@ pub(super) fn definitions(resource: &Resource) -> Vec<Value> {
     };
     let mut columns = vec![built_in("Name~")];
     columns.extend(version.columns.iter().map(|column| {
-        definition(&column.name, &column.kind, &column.format, &column.description, column.priority)
+        let described = if column.description.is_empty() {
+            of_path(&column.json_path)
+        } else {
+            column.description.clone()
+        };
+        definition(&column.name, &column.kind, &column.format, &described, column.priority)
     }));
     if version.columns.is_empty() {
         columns.push(definition("Age", "date", "", "", 0));
     }
     columns
+}
+
+/// What a real server says of a column that nobody has described.
+fn of_path(path: &str) -> String {
+    format!("Custom resource definition column (in JSONPath format): {path}")
 }
 
 fn line(shelf: &str) -> Option<&'static str> {

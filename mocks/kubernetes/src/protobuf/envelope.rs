@@ -10,9 +10,9 @@ use crate::schema::{Message, schema};
 
 const MAGIC: &[u8] = b"k8s\0";
 
-/// Reads an enveloped object.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Value, Error> {
-    open(bytes, DEPTH)
+/// Reads an enveloped object. `unsaid` is the `apiVersion` and the kind of what does not say it.
+pub(crate) fn decode(bytes: &[u8], unsaid: (&str, &str)) -> Result<Value, Error> {
+    open_as(bytes, unsaid, DEPTH)
 }
 
 /// Writes an object by its `apiVersion` and `kind`, enveloped.
@@ -103,10 +103,18 @@ pub(super) fn is_enveloped(bytes: &[u8]) -> bool {
 }
 
 pub(super) fn open(bytes: &[u8], depth: usize) -> Result<Value, Error> {
+    open_as(bytes, ("", ""), depth)
+}
+
+fn open_as(bytes: &[u8], unsaid: (&str, &str), depth: usize) -> Result<Value, Error> {
     if depth == 0 {
         return Err(Error::Malformed("messages are nested too deep"));
     }
-    let mut reader = Reader::new(bytes.strip_prefix(MAGIC).ok_or(Error::NoEnvelope)?);
+    let enveloped = bytes.strip_prefix(MAGIC).ok_or(Error::NoEnvelope)?;
+    if enveloped.is_empty() {
+        return Err(Error::Empty);
+    }
+    let mut reader = Reader::new(enveloped);
     let (mut api_version, mut kind, mut held): (_, _, &[u8]) = ("", "", &[]);
     while let Some((tag, raw)) = reader.next()? {
         match tag {
@@ -125,7 +133,16 @@ pub(super) fn open(bytes: &[u8], depth: usize) -> Result<Value, Error> {
             _ => {}
         }
     }
-    let mut object = decoding::message(message_of(api_version, kind)?, held, depth)?;
+    if kind.is_empty() {
+        (api_version, kind) = unsaid;
+    }
+    let inside = |why| Error::Inside {
+        api_version: api_version.to_owned(),
+        kind: kind.to_owned(),
+        why: Box::new(why),
+    };
+    let message = message_of(api_version, kind).map_err(inside)?;
+    let mut object = decoding::message(message, held, depth).map_err(inside)?;
     object.insert("apiVersion".to_owned(), Value::from(api_version));
     object.insert("kind".to_owned(), Value::from(kind));
     Ok(Value::Object(object))

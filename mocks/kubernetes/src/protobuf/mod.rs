@@ -17,8 +17,12 @@ pub(crate) use envelope::{ListWriter, decode, encode, encode_bare, watch_frame_o
 pub(crate) enum Error {
     /// It does not begin with `k8s` and a zero.
     NoEnvelope,
+    /// There is nothing in the envelope.
+    Empty,
     /// Bytes that are no protobuf, or not of this message.
     Malformed(&'static str),
+    /// The envelope says what is in it, and that cannot be read.
+    Inside { api_version: String, kind: String, why: Box<Error> },
     /// A kind without protobuf.
     UnknownKind { api_version: String, kind: String },
     /// A value that cannot be in this field.
@@ -31,16 +35,23 @@ impl fmt::Display for Error {
             Self::NoEnvelope => f.write_str(
                 "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]",
             ),
-            Self::Malformed(why) => write!(f, "proto: {why}"),
-            Self::UnknownKind { api_version, kind } => {
-                write!(f, "no kind \"{kind}\" is registered for version \"{api_version}\"")
-            }
+            Self::Empty => f.write_str("empty body"),
+            Self::Malformed(why) => f.write_str(why),
+            Self::Inside { why, .. } => why.fmt(f),
+            Self::UnknownKind { api_version, kind } => f.write_str(&unregistered(api_version, kind)),
             Self::Value { field, why } => write!(f, "{field}: {why}"),
         }
     }
 }
 
 impl std::error::Error for Error {}
+
+/// The sentence about a kind that nobody knows.
+pub(crate) fn unregistered(api_version: &str, kind: &str) -> String {
+    // Where upstream keeps the kinds it knows; its errors say it.
+    const SCHEME: &str = "pkg/runtime/scheme.go:111";
+    format!("no kind {kind:?} is registered for version {api_version:?} in scheme {SCHEME:?}")
+}
 
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,13 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Error, ListWriter, decode, encode, encode_bare, watch_frame_of};
+use super::{Error, ListWriter, encode, encode_bare, watch_frame_of};
 use crate::schema::conform;
 use crate::schema::drawn::Draw;
+
+fn decode(bytes: &[u8]) -> Result<Value, Error> {
+    super::decode(bytes, ("", ""))
+}
 
 /// Upstream's `k8s.io/api/testdata/HEAD`; it is not part of this repository.
 const FIXTURES: &str = "MOCK_KUBERNETES_API_TESTDATA";

@@ -90,6 +90,22 @@ fn group_value(group: &Group) -> Value {
     })
 }
 
+/// What tells clients whether objects are stored in another version than before.
+fn storage_hash(resource: &Resource) -> String {
+    let stored = match &resource.custom {
+        Some((definition, _)) => definition.storage().map_or("", |version| &version.name),
+        None => match (resource.group.as_str(), resource.kind.as_str()) {
+            ("autoscaling", _) => "v2",
+            ("apiextensions.k8s.io", _) => "v1beta1",
+            _ => &resource.version,
+        },
+    };
+    let group = if resource.shelf == "events" { "" } else { &resource.group };
+    let name = format!("{group}/{stored}/{}", resource.kind);
+    let hash = ring::digest::digest(&ring::digest::SHA256, name.as_bytes());
+    BASE64_STANDARD.encode(&hash.as_ref()[..8])
+}
+
 /// A resource and its subresources, as the list of one version has them.
 fn listed(resource: &Resource) -> Vec<Value> {
     let mut main = json!({
@@ -101,8 +117,7 @@ fn listed(resource: &Resource) -> Vec<Value> {
     });
     add_names(&mut main, resource);
     if resource.allows("watch") {
-        let hash = fingerprint(resource.shelf.as_bytes()).to_be_bytes();
-        main["storageVersionHash"] = BASE64_STANDARD.encode(hash).into();
+        main["storageVersionHash"] = storage_hash(resource).into();
     }
     let mut all = vec![main];
     all.extend(resource.subresources.iter().map(|part| {

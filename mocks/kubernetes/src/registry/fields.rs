@@ -82,6 +82,26 @@ pub(crate) fn fields(resource: &Resource) -> Vec<&str> {
     fields
 }
 
+/// The fields that the store keeps of an object, in their order: the same for all who look at its shelf.
+pub(crate) fn indexed(resource: &Resource) -> Vec<&str> {
+    let mut names: Vec<&str> = match &resource.custom {
+        Some((definition, _)) => {
+            let versions = definition.versions.iter();
+            versions
+                .flat_map(|version| version.selectable_fields.iter().map(|path| path.trim_start_matches('.')))
+                .collect()
+        }
+        None if resource.shelf == "events" => {
+            let both = SELECTABLE.iter().filter(|(_, plural, _)| *plural == "events");
+            both.flat_map(|(_, _, fields)| *fields).copied().collect()
+        }
+        None => own_fields(resource),
+    };
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
 /// Refuses a field that cannot be selected, in upstream's words.
 pub(crate) fn check_field(resource: &Resource, name: &str) -> Result<(), Status> {
     if fields(resource).contains(&name) {
@@ -100,9 +120,9 @@ pub(crate) fn check_field(resource: &Resource, name: &str) -> Result<(), Status>
     }))
 }
 
-/// What an object says in each of the fields that a selector may name.
+/// What an object says in each of the fields that are kept beside it.
 pub(crate) fn values(resource: &Resource, object: &Value) -> Box<[Box<str>]> {
-    fields(resource).into_iter().map(|name| value(resource, object, name).into()).collect()
+    indexed(resource).into_iter().map(|name| value(resource, object, name).into()).collect()
 }
 
 fn value(resource: &Resource, object: &Value, name: &str) -> String {
@@ -171,8 +191,8 @@ mod tests {
     use super::*;
 
     fn field_of(resource: &Resource, object: &Value, field: &str) -> Option<String> {
-        let at = fields(resource).iter().position(|found| *found == field)?;
-        Some(values(resource, object)[at].to_string())
+        let kept = [NAME, NAMESPACE].contains(&field) || indexed(resource).contains(&field);
+        kept.then(|| value(resource, object, field))
     }
 
     fn said(group: &str, plural: &str, object: &Value, field: &str) -> Option<String> {

@@ -15,8 +15,9 @@ use std::sync::Arc;
 use crate::custom::{Definition, Version};
 
 pub(crate) use discovery::{AGGREGATED_TYPE, entity_tag};
-pub(crate) use fields::{check_field, fields, values};
+pub(crate) use fields::{check_field, indexed, values};
 pub(crate) use openapi::{V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2};
+pub(crate) use priority::compare as compare_versions;
 pub(crate) use resource::{Resource, Subresource, api_version};
 
 /// All that is served at one moment. Cloning copies one pointer per group.
@@ -39,6 +40,13 @@ pub(crate) struct Group {
 pub(crate) struct GroupVersion {
     pub(crate) name: String,
     pub(crate) resources: Vec<Arc<Resource>>,
+}
+
+impl Group {
+    /// Whether it is more than what definitions made of it.
+    pub(crate) fn is_built_in(&self) -> bool {
+        self.built_in
+    }
 }
 
 impl Registry {

@@ -23,6 +23,8 @@ pub(super) enum Shape {
     Whole,
     Table,
     Metadata,
+    /// The same of a list.
+    MetadataList,
 }
 
 /// What a client accepts, as far as it can be served.
@@ -32,10 +34,13 @@ pub(super) struct Form {
     pub(super) shape: Shape,
     /// YAML and indented JSON are for eyes.
     pub(super) pretty: bool,
+    /// The shape is called by its old version, `meta.k8s.io/v1beta1`.
+    pub(super) beta: bool,
 }
 
 impl Form {
-    pub(super) const JSON: Self = Self { encoding: Encoding::Json, shape: Shape::Whole, pretty: false };
+    pub(super) const JSON: Self =
+        Self { encoding: Encoding::Json, shape: Shape::Whole, pretty: false, beta: false };
 
     /// The first clause of an `Accept` header that can be served. `protobuf` says whether the kind has that form, and
     /// `shapes` whether it can be shown otherwise than whole.
@@ -47,8 +52,8 @@ impl Form {
         clauses.sort_by(|left, right| right.quality.total_cmp(&left.quality));
         let served = clauses.iter().find_map(|clause| clause.serve(protobuf, shapes));
         served.ok_or_else(|| {
-            let supported: &[&str] = if protobuf { &[JSON, YAML, PROTOBUF] } else { &[JSON, YAML] };
-            Status::not_acceptable(supported)
+            // It is said of custom resources, too, which have no protobuf.
+            Status::not_acceptable(&[JSON, YAML, PROTOBUF])
         })
     }
 
@@ -63,6 +68,19 @@ impl Form {
             return Ok(());
         }
         Err(Status::no_such_form(if streams { &ALL } else { &ALL[..3] }))
+    }
+
+    /// Whether one object or many are asked for must be what the path leads to. `go` is upstream's type of that.
+    pub(super) fn suits(self, many: bool, go: &str) -> Result<Self, Status> {
+        match (self.shape, many) {
+            (Shape::Metadata, true) => Err(Status::unsuitable(&format!(
+                "you requested PartialObjectMetadata, but the requested object is a list ({go})"
+            ))),
+            (Shape::MetadataList, false) => Err(Status::unsuitable(&format!(
+                "you requested PartialObjectMetadataList, but the requested object is not a list ({go})"
+            ))),
+            _ => Ok(self),
+        }
     }
 
     /// The same for a stream of events: none is in YAML.
@@ -125,11 +143,10 @@ impl<'a> Clause<'a> {
         let shape = match (self.shape, self.group, self.version) {
             (None, ..) => Shape::Whole,
             (Some("Table"), "meta.k8s.io", "v1" | "v1beta1") if shapes => Shape::Table,
-            (
-                Some("PartialObjectMetadata" | "PartialObjectMetadataList"),
-                "meta.k8s.io",
-                "v1" | "v1beta1",
-            ) if shapes => Shape::Metadata,
+            (Some("PartialObjectMetadata"), "meta.k8s.io", "v1" | "v1beta1") if shapes => Shape::Metadata,
+            (Some("PartialObjectMetadataList"), "meta.k8s.io", "v1" | "v1beta1") if shapes => {
+                Shape::MetadataList
+            }
             _ => return None,
         };
         let encoding = match self.range {
@@ -138,7 +155,7 @@ impl<'a> Clause<'a> {
             PROTOBUF if protobuf && shape == Shape::Whole => Encoding::Protobuf,
             _ => return None,
         };
-        Some(Form { encoding, shape, pretty: self.pretty })
+        Some(Form { encoding, shape, pretty: self.pretty, beta: self.version == "v1beta1" })
     }
 }
 

@@ -46,13 +46,21 @@ impl Showing<'_> {
     pub(super) fn shown(&self, value: &Value, headers: bool) -> Bytes {
         match self.form.shape {
             Shape::Whole => self.bytes(value),
-            Shape::Metadata => self.bytes(&present::partial(value)),
+            Shape::Metadata | Shape::MetadataList => self.bytes(&self.versioned(present::partial(value))),
             Shape::Table => {
                 let version = json!({"resourceVersion": value["metadata"]["resourceVersion"]});
                 let metadata = version.as_object().cloned().unwrap_or_default();
-                self.bytes(&self.table([value], metadata, headers))
+                self.bytes(&self.versioned(self.table([value], metadata, headers)))
             }
         }
+    }
+
+    /// Under the version of the shape that was asked for.
+    fn versioned(&self, mut value: Value) -> Value {
+        if self.form.beta {
+            value["apiVersion"] = json!("meta.k8s.io/v1beta1");
+        }
+        value
     }
 
     fn bytes(&self, value: &Value) -> Bytes {
@@ -61,7 +69,11 @@ impl Showing<'_> {
 
     /// A list, piece by piece.
     pub(super) async fn list(&self, page: &Page) -> Vec<Bytes> {
-        let metadata = list_metadata(page);
+        let mut metadata = list_metadata(page);
+        if self.form.shape == Shape::Whole && self.resource.custom.is_some() {
+            // Upstream keeps these lists as maps, and writes what is empty.
+            metadata.entry("continue").or_insert_with(|| json!(""));
+        }
         if self.form.shape != Shape::Whole || self.form.pretty || self.form.encoding == Encoding::Yaml {
             let values: Vec<Value> = page.objects.iter().map(|object| view(self.resource, object)).collect();
             return vec![self.bytes(&self.shaped_list(&values, metadata))];
@@ -74,8 +86,8 @@ impl Showing<'_> {
 
     fn shaped_list(&self, values: &[Value], metadata: Map<String, Value>) -> Value {
         match self.form.shape {
-            Shape::Table => self.table(values, metadata, true),
-            Shape::Metadata => present::partial_list(values, metadata),
+            Shape::Table => self.versioned(self.table(values, metadata, true)),
+            Shape::Metadata | Shape::MetadataList => self.versioned(present::partial_list(values, metadata)),
             Shape::Whole => {
                 let (kind, version) = (&self.resource.list_kind, self.resource.api_version());
                 json!({"kind": kind, "apiVersion": version, "metadata": metadata, "items": values})

@@ -25,7 +25,7 @@ pub(super) fn media_type(headers: &HeaderMap) -> &str {
 pub(super) fn read(
     headers: &HeaderMap,
     body: &Bytes,
-    kind: &str,
+    (api_version, kind): (&str, &str),
     protobuf: bool,
     doubles: &mut Vec<String>,
 ) -> Result<Value, Status> {
@@ -38,7 +38,13 @@ pub(super) fn read(
     match media_type(headers) {
         "" | JSON => read_json(body, doubles).map_err(unrecognized),
         YAML => read_yaml(body, "", doubles),
-        PROTOBUF if protobuf => protobuf::decode(body).map_err(|error| unrecognized(error.to_string())),
+        PROTOBUF if protobuf => protobuf::decode(body, (api_version, kind)).map_err(|error| match &error {
+            protobuf::Error::Inside { api_version, kind: found, why } => {
+                let version = api_version.rsplit('/').next().unwrap_or_default();
+                Status::unreadable(version, found, kind, &why.to_string())
+            }
+            _ => unrecognized(error.to_string()),
+        }),
         _ => Err(unsupported(protobuf)),
     }
 }
@@ -48,7 +54,7 @@ pub(super) fn read_options(headers: &HeaderMap, body: &Bytes, protobuf: bool) ->
     let read = match media_type(headers) {
         "" | JSON => read_json(body, &mut Vec::new()),
         YAML => return read_yaml(body, "", &mut Vec::new()),
-        PROTOBUF => protobuf::decode(body).map_err(|error| error.to_string()),
+        PROTOBUF => protobuf::decode(body, ("v1", "DeleteOptions")).map_err(|error| error.to_string()),
         _ => return Err(unsupported(protobuf)),
     };
     read.map_err(Status::bad_request)
@@ -109,8 +115,8 @@ pub(super) fn read_yaml(body: &Bytes, before: &str, doubles: &mut Vec<String>) -
     serde_yaml::from_str(text).map_err(|error| {
         let why = error.to_string();
         let why = why.lines().next().unwrap_or_default();
-        let why = why.split_once(": ").map_or(why, |(_, why)| why);
-        let why = why.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+        // The place comes first; upstream has no columns.
+        let why = why.rsplit(": ").next().unwrap_or(why);
         Status::bad_request(format!("{before}error converting YAML to JSON: yaml: {why}"))
     })
 }

@@ -37,6 +37,8 @@ impl Call<'_> {
         let options = if self.body.is_empty() {
             self.asked_options()
         } else {
+            // What the query says does not count then.
+            write.dry_run = false;
             let body = body::read_options(self.headers, self.body, self.resource.custom.is_none())?;
             read_as(("meta.k8s.io", "v1", "DeleteOptions"), body)?
         };

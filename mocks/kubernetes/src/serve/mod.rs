@@ -31,7 +31,7 @@ use accept::Form;
 use path::ResourcePath;
 use query::Query;
 
-use crate::api::Api;
+use crate::api::{Api, internal_package};
 use crate::listen::{Attempt, Body, Handler, Tokens, User};
 use crate::present::Include;
 use crate::registry::Resource;
@@ -75,10 +75,22 @@ impl Service {
         let accept = header(request.headers(), ACCEPT.as_str());
         // Errors are told in the form that was asked for, as far as it is known by then.
         let form = Form::negotiate(accept, true, true).unwrap_or(Form::JSON);
-        match self.resource_call(request, user, parsed, query).await {
-            Ok(response) => response,
+        let registry = self.api.registry();
+        let resource = registry.find(&parsed.group, &parsed.version, &parsed.resource).cloned();
+        let mut response = match self.resource_call(request, user, parsed, query).await {
+            // Who serves custom resources says it more shortly.
+            Err(status)
+                if status.is_lost() && resource.as_ref().is_none_or(|found| found.custom.is_some()) =>
+            {
+                self.lost(path)
+            }
             Err(status) => answer::error(form, &status),
+            Ok(response) => response,
+        };
+        if let Some((_, version)) = resource.as_ref().and_then(|resource| resource.custom.as_ref()) {
+            answer::warn(&mut response, version.deprecated.as_slice());
         }
+        response
     }
 
     async fn resource_call(
@@ -131,7 +143,17 @@ fn form(
     let reads = matches!(verb, "get" | "list") || path.subresource.is_empty();
     let mut form = Form::negotiate(accept, built_in, reads)?;
     form.pretty |= query.flag("pretty").unwrap_or_default();
-    Ok(form)
+    if !reads {
+        return Ok(form);
+    }
+    let many = matches!(verb, "list" | "deletecollection");
+    let kind = if many { &resource.list_kind } else { &resource.kind };
+    let go = if built_in {
+        format!("*{}.{kind}", internal_package(&resource.group))
+    } else {
+        format!("*unstructured.Unstructured{}", if many { "List" } else { "" })
+    };
+    form.suits(many, &go)
 }
 
 /// Whether the path can be gone in that way.

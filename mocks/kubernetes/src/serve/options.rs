@@ -117,9 +117,9 @@ fn watch_mistakes(initial: Option<bool>, matching: Option<&str>, token: bool) ->
         if matching != NOT_OLDER {
             wrong.push(Wrong::not_supported("resourceVersionMatch", &json!(matching), &[NOT_OLDER]));
         }
-        if token {
-            wrong.push(forbidden("resourceVersionMatch is forbidden when continue is provided"));
-        }
+    }
+    if token {
+        wrong.push(forbidden("resourceVersionMatch is forbidden when continue is provided"));
     }
     wrong
 }

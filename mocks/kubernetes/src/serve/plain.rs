@@ -28,12 +28,16 @@ impl Service {
         match (found, *method == Method::GET || *method == Method::HEAD) {
             (Some(found), true) => found,
             (Some(_), false) => answer::error(Form::JSON, &Status::method_not_allowed()),
-            // Below a group that is served somebody knows how to say it; nobody knows anything of the rest.
-            (None, _) if path.starts_with("/api/") || self.is_below_a_group(path) => {
-                answer::error(Form::JSON, &Status::no_such_path())
-            }
-            (None, _) => nothing(),
+            (None, _) => self.lost(path),
         }
+    }
+
+    /// Nothing is there. Below a built-in group somebody knows how to say it, beside these nobody does.
+    pub(super) fn lost(&self, path: &str) -> Response<Body> {
+        if path.starts_with("/api/") || self.is_below_a_built_in_group(path) {
+            return answer::error(Form::JSON, &Status::no_such_path());
+        }
+        respond(404, "text/plain; charset=utf-8", Bytes::from_static(b"404 page not found\n"))
     }
 
     /// Whether anything is served in the group of a path. What is not is told to those who may know.
@@ -41,9 +45,11 @@ impl Service {
         path.group.is_empty() || user.is_anonymous() || self.has_group(&path.group)
     }
 
-    fn is_below_a_group(&self, path: &str) -> bool {
+    fn is_below_a_built_in_group(&self, path: &str) -> bool {
         let mut parts = path.trim_matches('/').split('/');
-        parts.next() == Some("apis") && parts.next().is_some_and(|group| self.has_group(group))
+        let group = parts.next().filter(|first| *first == "apis").and_then(|_| parts.next());
+        let registry = self.api.registry();
+        group.is_some_and(|name| registry.groups().any(|group| group.name == name && group.is_built_in()))
     }
 
     fn has_group(&self, name: &str) -> bool {
@@ -69,7 +75,11 @@ impl Service {
             ["api", version] => json_answer(&registry.resource_list("", version)?),
             ["apis", group, version] => json_answer(&registry.resource_list(group, version)?),
             ["openapi", "v2"] => openapi_v2(request, &registry.openapi_v2()),
-            ["openapi", "v3"] => json_answer(&registry.openapi_index()),
+            // Upstream does not say that it is JSON.
+            ["openapi", "v3"] => {
+                let index = serde_json::to_vec(&registry.openapi_index()).unwrap_or_default();
+                respond(200, "text/plain; charset=utf-8", Bytes::from(index))
+            }
             ["openapi", "v3", "api", version] => json_answer(&registry.openapi_document("", version)?),
             ["openapi", "v3", "apis", group, version] => {
                 json_answer(&registry.openapi_document(group, version)?)
@@ -117,11 +127,6 @@ fn unacceptable(request: &Request<Bytes>) -> bool {
     !accept.trim().is_empty()
         && !wants_aggregated(request)
         && accept.split(',').all(|clause| clause.contains("as=") || Form::exists(clause, false).is_err())
-}
-
-/// What stands beside all routes.
-fn nothing() -> Response<Body> {
-    respond(404, "text/plain; charset=utf-8", Bytes::from_static(b"404 page not found\n"))
 }
 
 fn tagged(request: &Request<Bytes>, document: &Value) -> Response<Body> {

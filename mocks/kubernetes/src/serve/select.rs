@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::query::Query;
-use crate::registry::{Resource, check_field, fields};
+use crate::registry::{Resource, check_field, indexed};
 use crate::selector::{FieldSelector, Selector};
 use crate::status::Status;
 use crate::store::{Change, Object};
@@ -44,7 +44,7 @@ impl Selection {
         for field in selector.fields() {
             check_field(resource, field)?;
         }
-        let indexed = fields(resource).into_iter().map(str::to_owned).collect();
+        let indexed = indexed(resource).into_iter().map(str::to_owned).collect();
         Ok(Self { namespace: namespace.to_owned(), labels, fields: selector, indexed })
     }
 

@@ -7,12 +7,13 @@ use super::Call;
 use super::answer;
 use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
 use crate::listen::{Body, Claims, ISSUER, User};
+use crate::registry::api_version;
 use crate::status::{Status, Wrong};
 
 impl Call<'_> {
     pub(super) fn on_subresource(&self, verb: &str) -> Result<Response<Body>, Status> {
         let name = self.path.subresource.as_str();
-        let found = self.resource.subresource(name).ok_or_else(Status::no_such_path)?;
+        let found = self.resource.subresource(name).ok_or_else(|| self.no_subresource())?;
         if !found.allows(verb) {
             return Err(Status::method_not_allowed());
         }
@@ -32,6 +33,15 @@ impl Call<'_> {
             (_, "patch") => self.patch(),
             _ => Err(Status::method_not_allowed()),
         }
+    }
+
+    /// A subresource that a definition could have, but this one has not, is missed with its object.
+    fn no_subresource(&self) -> Status {
+        let definable = matches!(self.path.subresource.as_str(), "status" | "scale");
+        if definable && self.resource.custom.is_some() {
+            return self.target().not_found();
+        }
+        Status::no_such_path()
     }
 
     pub(super) fn value(&self, code: u16, value: &Value) -> Result<Response<Body>, Status> {
@@ -56,7 +66,13 @@ impl Call<'_> {
 
     /// A body of another kind than the resource's.
     pub(super) fn typed_body(&self, group: &str, version: &str, kind: &str) -> Result<Value, Status> {
-        let body = super::body::read(self.headers, self.body, kind, true, &mut Vec::new())?;
+        let body = super::body::read(
+            self.headers,
+            self.body,
+            (&api_version(group, version), kind),
+            true,
+            &mut Vec::new(),
+        )?;
         read_as((group, version, kind), body)
     }
 

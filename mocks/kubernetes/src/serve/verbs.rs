@@ -58,7 +58,8 @@ impl Call<'_> {
     }
 
     pub(super) fn body(&self, doubles: &mut Vec<String>) -> Result<Value, Status> {
-        body::read(self.headers, self.body, &self.resource.kind, self.resource.custom.is_none(), doubles)
+        let wanted = (self.resource.api_version(), self.resource.kind.as_str());
+        body::read(self.headers, self.body, (&wanted.0, wanted.1), self.resource.custom.is_none(), doubles)
     }
 
     pub(super) fn get(&self) -> Result<Response<Body>, Status> {

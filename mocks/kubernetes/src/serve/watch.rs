@@ -204,7 +204,9 @@ impl Watch {
 
     fn bookmark(&mut self, piece: &mut BytesMut, end: bool) {
         let (kind, version) = match self.form.shape {
-            Shape::Metadata => ("PartialObjectMetadata".to_owned(), "meta.k8s.io/v1".to_owned()),
+            Shape::Metadata | Shape::MetadataList => {
+                ("PartialObjectMetadata".to_owned(), "meta.k8s.io/v1".to_owned())
+            }
             _ => (self.resource.kind.clone(), self.resource.api_version()),
         };
         let mut metadata = json!({"resourceVersion": self.reached.to_string()});

@@ -20,6 +20,9 @@ pub(crate) struct Script {
     /// Scheduler and controllers run, and the test plays kubelet for all nodes.
     #[serde(default)]
     pub(crate) full: bool,
+    /// A real cluster would answer otherwise.
+    #[serde(default)]
+    pub(crate) ours: bool,
     /// Commands watch, so they are held again with watches that begin with the list.
     #[serde(default)]
     pub(crate) watches: bool,

@@ -17,6 +17,17 @@ const META: Path<'static> = Path::Top("metadata");
 const ANNOTATION_BYTES: usize = 256 << 10;
 
 pub(super) fn create(rule: NameRule, is_cluster_scoped: bool, object: &Value, wrong: &mut Vec<Wrong>) {
+    create_foreign(rule, is_cluster_scoped, object, wrong);
+    standard_finalizers(field::part(object, "metadata"), wrong);
+}
+
+/// The same for kinds that are not of the core: their finalizers may have any name.
+pub(super) fn create_foreign(
+    rule: NameRule,
+    is_cluster_scoped: bool,
+    object: &Value,
+    wrong: &mut Vec<Wrong>,
+) {
     let metadata = field::part(object, "metadata");
     let prefix = text(metadata, "generateName");
     if !prefix.is_empty() {
@@ -33,7 +44,6 @@ pub(super) fn create(rule: NameRule, is_cluster_scoped: bool, object: &Value, wr
     field::not_negative(metadata, &META, "generation", wrong);
     common(metadata, wrong);
     finalizers(metadata, wrong);
-    standard_finalizers(object, wrong);
 }
 
 fn namespace(metadata: &Value, is_cluster_scoped: bool, wrong: &mut Vec<Wrong>) {
@@ -154,6 +164,12 @@ fn standard_finalizers(object: &Value, wrong: &mut Vec<Wrong>) {
 }
 
 pub(super) fn update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
+    update_foreign(object, old, wrong);
+    standard_finalizers(field::part(object, "metadata"), wrong);
+}
+
+/// The same for kinds that are not of the core.
+pub(super) fn update_foreign(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
     let (new, old) = (field::part(object, "metadata"), field::part(old, "metadata"));
     if present(old, "deletionTimestamp").is_some() {
         no_new_finalizers(new, old, wrong);
@@ -176,7 +192,6 @@ pub(super) fn update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
         field::immutable(&META.field(name), &[name], new, old, wrong);
     }
     common(new, wrong);
-    standard_finalizers(object, wrong);
 }
 
 fn no_new_finalizers(new: &Value, old: &Value, wrong: &mut Vec<Wrong>) {

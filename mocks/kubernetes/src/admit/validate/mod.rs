@@ -44,14 +44,39 @@ pub(crate) fn validate(
     let mut wrong = Vec::new();
     match old {
         Some(old) => {
-            meta::update(object, old, &mut wrong);
-            // Upstream looks at metadata twice: before an update, and with the rest of the object.
-            wrong.extend(wrong.clone());
+            wrong = metadata_changed(is_foreign(group), object, old);
             update(group, version, kind, subresource, object, old, &mut wrong);
         }
         None => create(group, version, kind, object, &mut wrong),
     }
     wrong
+}
+
+/// What is wrong with the metadata of a custom resource.
+pub(crate) fn validate_metadata(namespaced: bool, object: &Value, old: Option<&Value>) -> Vec<Wrong> {
+    if let Some(old) = old {
+        return metadata_changed(true, object, old);
+    }
+    let mut wrong = Vec::new();
+    meta::create_foreign(nature::NameRule::Subdomain, !namespaced, object, &mut wrong);
+    wrong
+}
+
+/// Upstream looks at changed metadata twice: before the update, and with the rest of the object.
+fn metadata_changed(foreign: bool, object: &Value, old: &Value) -> Vec<Wrong> {
+    let mut wrong = Vec::new();
+    if foreign {
+        meta::update_foreign(object, old, &mut wrong)
+    } else {
+        meta::update(object, old, &mut wrong)
+    }
+    wrong.extend(wrong.clone());
+    wrong
+}
+
+/// Groups whose kinds are not known to the core's own rules.
+fn is_foreign(group: &str) -> bool {
+    group == "apiextensions.k8s.io"
 }
 
 fn create(group: &str, version: &str, kind: &str, object: &Value, wrong: &mut Vec<Wrong>) {
@@ -64,7 +89,12 @@ fn create(group: &str, version: &str, kind: &str, object: &Value, wrong: &mut Ve
         meta::create(nature::NameRule::Segment, false, object, wrong);
         return;
     }
-    meta::create(nature::name_rule(group, kind), nature::is_cluster_scoped(group, kind), object, wrong);
+    let (rule, is_cluster_scoped) = (nature::name_rule(group, kind), nature::is_cluster_scoped(group, kind));
+    if is_foreign(group) {
+        meta::create_foreign(rule, is_cluster_scoped, object, wrong);
+    } else {
+        meta::create(rule, is_cluster_scoped, object, wrong);
+    }
     content(group, version, kind, object, wrong);
     match (group, kind) {
         ("batch", "CronJob") => batch::cron_job_name(object, wrong),

@@ -242,8 +242,7 @@ impl Work<'_> {
     fn count_pods(&mut self, active: &[&Brief]) {
         let number = |number: usize| i32::try_from(number).unwrap_or(i32::MAX);
         let terminating = self.pods.iter().filter(|pod| pod.is_terminating()).count();
-        let stopped =
-            self.pods.iter().filter(|pod| pod.is_active()).count() - active.len().min(self.pods.len());
+        let stopped = self.pods.iter().filter(|pod| pod.is_active()).count();
         self.status.active = Some(number(active.len())).filter(|number| *number > 0);
         self.status.ready = Some(number(active.iter().filter(|pod| pod.is_ready()).count()));
         self.status.terminating = Some(number(terminating + stopped));
