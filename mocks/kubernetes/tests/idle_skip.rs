@@ -44,7 +44,8 @@ async fn a_silent_node_loses_its_pods_after_minutes_that_nobody_waits_for() {
     });
     pods.create(&PostParams::default(), &serde_json::from_value(pod).unwrap()).await.unwrap();
 
-    let bound = |pod: Option<&Pod>| pod.and_then(|pod| pod.spec.as_ref()?.node_name.as_deref()) == Some("silent");
+    let bound =
+        |pod: Option<&Pod>| pod.and_then(|pod| pod.spec.as_ref()?.node_name.as_deref()) == Some("silent");
     kube::runtime::wait::await_condition(pods.clone(), "guest", bound).await.unwrap();
     let gone = |pod: Option<&Pod>| pod.is_none();
     kube::runtime::wait::await_condition(pods, "guest", gone).await.unwrap();

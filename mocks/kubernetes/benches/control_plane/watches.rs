@@ -63,7 +63,7 @@ async fn write(control_plane: &ControlPlane, sent: &Sent) {
     let clock = control_plane.clock();
     let mut due = clock.now();
     for number in 0..WRITES {
-        due = due + PERIOD;
+        due += PERIOD;
         clock.sleep_until(due).await;
         let (client, body) = (client.clone(), config_map(number));
         let _ = sent[number].set(clock.now());

@@ -116,9 +116,9 @@ impl Api {
             // Watchers are shown what was stored last, the writer what it wrote: that the last holder let go is
             // never stored.
             let last = super::finish::draft(resource, before.clone())?;
-            store.remove(&resource.shelf, &last, old).map(|object| (object, Arc::new(draft.at(old.revision))))
+            store.remove(&resource.shelf, last, old).map(|object| (object, Arc::new(draft.at(old.revision))))
         } else {
-            store.put(&resource.shelf, &draft, Expect::This(old)).map(|object| (object.clone(), object))
+            store.put(&resource.shelf, draft, Expect::This(old)).map(|object| (object.clone(), object))
         };
         Ok(written.ok().map(|(object, shown)| {
             self.after_write(resource, Some(old), &object);

@@ -23,12 +23,13 @@ impl Api {
         write: &Write,
     ) -> Result<Written, Status> {
         let mut warnings = Vec::new();
-        let body = decode::body(resource, body, write, &mut warnings)?;
+        let mut body = decode::body(resource, body, write, &mut warnings)?;
         let generated = body["metadata"]["name"].as_str().is_none_or(str::is_empty);
         let mut tries = if generated { NAME_TRIES } else { 1 };
         loop {
             tries -= 1;
-            let value = self.prepare_create(resource, namespace, body.clone(), write, &mut warnings)?;
+            let value = if tries == 0 { std::mem::take(&mut body) } else { body.clone() };
+            let value = self.prepare_create(resource, namespace, value, write, &mut warnings)?;
             match self.commit_create(resource, value, write) {
                 Ok(written) => return Ok(written.with(warnings)),
                 Err(taken) if tries == 0 => return Err(taken),
@@ -86,11 +87,12 @@ impl Api {
 
     fn commit_create(&self, resource: &Resource, value: Value, write: &Write) -> Result<Written, Status> {
         let draft = draft(resource, value)?;
+        let name = draft.key().name.clone();
         let taken = |by: Option<Arc<Object>>| {
-            let (resource, name) = (resource.name(), &*draft.key().name);
+            let resource = resource.name();
             match by {
-                Some(object) if object.deleting => Status::still_exists(resource, name),
-                _ => Status::already_exists(resource, name),
+                Some(object) if object.deleting => Status::still_exists(resource, &name),
+                _ => Status::already_exists(resource, &name),
             }
         };
         if write.dry_run {
@@ -99,7 +101,7 @@ impl Api {
                 None => Ok(Written::trial(draft.trial(), true)),
             };
         }
-        let put = self.store().put(&resource.shelf, &draft, Expect::Nothing);
+        let put = self.store().put(&resource.shelf, draft, Expect::Nothing);
         let object = put.map_err(|moved| taken(moved.0))?;
         self.after_write(resource, None, &object);
         Ok(Written::stored(object, true))

@@ -89,13 +89,13 @@ impl Api {
         let store = self.store();
         let mut object = old.clone();
         if marks {
-            let Ok(marked) = store.put(&resource.shelf, &draft, Expect::This(&object)) else {
+            let Ok(marked) = store.put(&resource.shelf, draft.clone(), Expect::This(&object)) else {
                 return Ok(None);
             };
             object = marked;
         }
         if gone {
-            let Ok(removed) = store.remove(&resource.shelf, &draft, &object) else { return Ok(None) };
+            let Ok(removed) = store.remove(&resource.shelf, draft, &object) else { return Ok(None) };
             object = removed;
         }
         self.after_write(resource, Some(old), &object);

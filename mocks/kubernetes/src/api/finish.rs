@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::event;
-use crate::registry::{Resource, field_of, indexed};
+use crate::registry::{self, Resource};
 use crate::status::Status;
 use crate::store::{Draft, Object};
 
@@ -53,9 +53,7 @@ pub(super) fn draft(resource: &Resource, mut value: Value) -> Result<Draft, Stat
             made_by = Some(storage.clone());
         }
     }
-    let indexed =
-        indexed(resource).into_iter().map(|name| field_of(resource, &value, name).unwrap_or_default().into());
-    let draft = Draft::new(&value, indexed.collect(), made_by);
+    let draft = Draft::new(&value, registry::values(resource, &value), made_by);
     if draft.size() > SIZE_MAX {
         return Err(Status::plain("etcdserver: request is too large"));
     }

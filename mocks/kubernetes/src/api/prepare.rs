@@ -162,7 +162,9 @@ impl Shelf for Api {
         let registry = self.registry();
         let resource =
             registry.resources().find(|resource| resource.kind == kind && resource.custom.is_none())?;
-        Some(Arc::new(view(resource, &*self.find(resource, namespace, name)?)))
+        let object = self.find(resource, namespace, name)?;
+        // Every pod asks for its node, but there are too many nodes to keep them read.
+        Some(if kind == "Node" { Arc::new(view(resource, &object)) } else { object.kept_value() })
     }
 
     fn list(&self, kind: &str, namespace: &str) -> Vec<Arc<Value>> {
@@ -176,7 +178,7 @@ impl Shelf for Api {
             .list(&resource.shelf, namespace)
             .objects
             .iter()
-            .map(|object| Arc::new(view(resource, object)))
+            .map(|object| object.kept_value())
             .collect()
     }
 }

@@ -120,13 +120,14 @@ pub(crate) fn check_field(resource: &Resource, name: &str) -> Result<(), Status>
     }))
 }
 
-/// What an object says in a field that can be selected.
-pub(crate) fn field_of(resource: &Resource, object: &Value, name: &str) -> Option<String> {
-    if ![NAME, NAMESPACE].contains(&name) && !indexed(resource).contains(&name) {
-        return None;
-    }
+/// What an object says in each of the fields that are kept beside it.
+pub(crate) fn values(resource: &Resource, object: &Value) -> Box<[Box<str>]> {
+    indexed(resource).into_iter().map(|name| value(resource, object, name).into()).collect()
+}
+
+fn value(resource: &Resource, object: &Value, name: &str) -> String {
     let at = |path: &str| text(path.split('.').try_fold(object, |value, key| value.get(key)));
-    Some(match (resource.shelf.as_str(), name) {
+    match (resource.shelf.as_str(), name) {
         (_, NAME | NAMESPACE) => at(name),
         ("pods", "spec.host") => at("spec.nodeName"),
         ("pods", "spec.hostNetwork") | ("nodes", "spec.unschedulable") => or(at(name), "false"),
@@ -137,7 +138,7 @@ pub(crate) fn field_of(resource: &Resource, object: &Value, name: &str) -> Optio
         ("replicationcontrollers", _) => or(at(name), "0"),
         ("events", _) => event_field(object, name),
         _ => at(name),
-    })
+    }
 }
 
 /// Events are stored in one form and shown in two, so each field is looked for under both names.
@@ -188,6 +189,11 @@ mod tests {
     use super::super::Registry;
     use super::super::tests::gadgets;
     use super::*;
+
+    fn field_of(resource: &Resource, object: &Value, field: &str) -> Option<String> {
+        let kept = [NAME, NAMESPACE].contains(&field) || indexed(resource).contains(&field);
+        kept.then(|| value(resource, object, field))
+    }
 
     fn said(group: &str, plural: &str, object: &Value, field: &str) -> Option<String> {
         field_of(Registry::built_in().find(group, "v1", plural).unwrap(), object, field)

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::custom::{Definition, Version};
 
 pub(crate) use discovery::{AGGREGATED_TYPE, entity_tag};
-pub(crate) use fields::{check_field, field_of, indexed};
+pub(crate) use fields::{check_field, indexed, values};
 pub(crate) use openapi::{V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2};
 pub(crate) use priority::compare as compare_versions;
 pub(crate) use resource::{Resource, Subresource, api_version};

@@ -21,8 +21,8 @@ use crate::store::Object;
 /// Lists go out in pieces of about this size.
 const PIECE: usize = 256 * 1024;
 
-/// Whoever shares the thread goes on after so many objects.
-const BREATH: usize = 100;
+/// So many objects are turned into protobuf before others have their turn.
+const RUN: usize = 100;
 
 /// How the objects of one resource are shown to one client.
 #[derive(Clone, Copy, Debug)]
@@ -39,19 +39,18 @@ impl Showing<'_> {
         if self.form == Form::JSON {
             return view_json(self.resource, object);
         }
-        let value = view(self.resource, object);
-        self.bytes(&self.shaped(&value, true))
+        self.shown(&view(self.resource, object), true)
     }
 
-    /// An object in the shape that was asked for. Only the first table of a watch has headers.
-    pub(super) fn shaped(&self, value: &Value, headers: bool) -> Value {
+    /// A value in the shape that was asked for. Only the first table of a watch has headers.
+    pub(super) fn shown(&self, value: &Value, headers: bool) -> Bytes {
         match self.form.shape {
-            Shape::Whole => value.clone(),
-            Shape::Metadata | Shape::MetadataList => self.versioned(present::partial(value)),
+            Shape::Whole => self.bytes(value),
+            Shape::Metadata | Shape::MetadataList => self.bytes(&self.versioned(present::partial(value))),
             Shape::Table => {
                 let version = json!({"resourceVersion": value["metadata"]["resourceVersion"]});
                 let metadata = version.as_object().cloned().unwrap_or_default();
-                self.versioned(self.table([value], metadata, headers))
+                self.bytes(&self.versioned(self.table([value], metadata, headers)))
             }
         }
     }
@@ -64,7 +63,7 @@ impl Showing<'_> {
         value
     }
 
-    pub(super) fn bytes(&self, value: &Value) -> Bytes {
+    fn bytes(&self, value: &Value) -> Bytes {
         encode(self.form, value)
     }
 
@@ -80,7 +79,7 @@ impl Showing<'_> {
             return vec![self.bytes(&self.shaped_list(&values, metadata))];
         }
         match self.form.encoding {
-            Encoding::Protobuf => vec![self.protobuf_list(page, metadata).await],
+            Encoding::Protobuf => vec![self.protobuf_list(page, metadata).await.unwrap_or_else(no_form)],
             _ => self.json_list(page, metadata).await,
         }
     }
@@ -129,26 +128,20 @@ impl Showing<'_> {
         [Bytes::new(), view_json(self.resource, object)]
     }
 
-    /// Object by object: the whole of it is never a value.
-    async fn protobuf_list(&self, page: &Page, metadata: Map<String, Value>) -> Bytes {
-        let (version, metadata) = (self.resource.api_version(), Value::Object(metadata));
-        let no_form = |error: &protobuf::Error| tracing::error!(%error, "an object has no protobuf form");
-        let mut list = match ListWriter::new(&version, &self.resource.kind, &metadata) {
-            Ok(list) => list,
-            Err(error) => {
-                no_form(&error);
-                return Bytes::new();
-            }
-        };
-        for objects in page.objects.chunks(BREATH) {
+    async fn protobuf_list(
+        &self,
+        page: &Page,
+        metadata: Map<String, Value>,
+    ) -> Result<Bytes, protobuf::Error> {
+        let (version, kind) = (self.resource.api_version(), &self.resource.kind);
+        let mut list = ListWriter::new(&version, kind, &Value::Object(metadata))?;
+        for objects in page.objects.chunks(RUN) {
             for object in objects {
-                if let Err(error) = list.item(&view(self.resource, object)) {
-                    no_form(&error);
-                }
+                list.item(&view(self.resource, object))?;
             }
             tokio::task::yield_now().await;
         }
-        list.finish()
+        Ok(list.finish())
     }
 
     fn table<'v>(
@@ -177,15 +170,18 @@ fn list_metadata(page: &Page) -> Map<String, Value> {
 /// A value as bytes.
 pub(super) fn encode(form: Form, value: &Value) -> Bytes {
     let bytes = match form.encoding {
-        Encoding::Protobuf => protobuf::encode(value).unwrap_or_else(|error| {
-            tracing::error!(%error, "an object has no protobuf form");
-            Vec::new()
-        }),
+        Encoding::Protobuf => return protobuf::encode(value).map_or_else(no_form, Bytes::from),
         Encoding::Yaml => super::yaml::write(value).into_bytes(),
         Encoding::Json if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
         Encoding::Json => serde_json::to_vec(value).unwrap_or_default(),
     };
     bytes.into()
+}
+
+/// What is told of a kind that has no protobuf; none that is served in it is like that.
+fn no_form(error: protobuf::Error) -> Bytes {
+    tracing::error!(%error, "an object has no protobuf form");
+    Bytes::new()
 }
 
 /// An answer with a body.

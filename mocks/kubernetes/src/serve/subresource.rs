@@ -54,7 +54,7 @@ impl Call<'_> {
         "scales.autoscaling".clone_into(&mut scales.shelf);
         scales.custom = None;
         let showing = Showing { resource: &scales, ..self.showing() };
-        respond(200, self.form.content_type(), showing.bytes(&showing.shaped(scale, true)))
+        respond(200, self.form.content_type(), showing.shown(scale, true))
     }
 
     fn rescale(&self, verb: &str) -> Result<Response<Body>, Status> {

@@ -140,9 +140,9 @@ impl Watch {
     fn tell_change(&mut self, piece: &mut BytesMut, change: &Change) {
         match self.selection.see(change) {
             Seen::Nothing => {}
-            Seen::Added => self.tell_new(piece, "ADDED", change),
-            Seen::Modified => self.tell_new(piece, "MODIFIED", change),
-            Seen::Deleted if change.deleted => self.tell_new(piece, "DELETED", change),
+            Seen::Added => self.tell_shared(piece, "ADDED", change),
+            Seen::Modified => self.tell_shared(piece, "MODIFIED", change),
+            Seen::Deleted if change.deleted => self.tell_shared(piece, "DELETED", change),
             // It is shown as it was seen last, at the revision that took it away.
             Seen::Deleted => {
                 if let Some(old) = &change.old {
@@ -150,18 +150,6 @@ impl Watch {
                 }
             }
         }
-    }
-
-    /// Tells of what a change led to. All who watch in protobuf share its form.
-    fn tell_new(&mut self, piece: &mut BytesMut, event: &str, change: &Change) {
-        let plain = self.form.encoding == Encoding::Protobuf && self.form.shape == Shape::Whole;
-        if !plain || !change_is_shared(&self.resource, change) {
-            return self.tell(piece, event, &change.object, None);
-        }
-        let bytes = change
-            .protobuf
-            .get_or_init(|| super::answer::encode(self.form, &view(&self.resource, &change.object)));
-        self.put(piece, event, bytes);
     }
 
     /// Bookmarks and the end, when their time has come.
@@ -179,6 +167,20 @@ impl Watch {
         }
     }
 
+    /// All who watch in protobuf are told the same bytes.
+    fn tell_shared(&mut self, piece: &mut BytesMut, event: &str, change: &Change) {
+        let protobuf = Form { encoding: Encoding::Protobuf, ..Form::JSON };
+        if self.form != protobuf || !change_is_shared(&self.resource, change) {
+            return self.tell(piece, event, &change.object, None);
+        }
+        let bytes = change.protobuf.get_or_init(|| self.showing().object(&change.object));
+        self.put(piece, event, bytes);
+    }
+
+    fn showing(&self) -> Showing<'_> {
+        Showing { resource: &self.resource, form: self.form, include: self.include, now: self.api.now() }
+    }
+
     fn tell(&mut self, piece: &mut BytesMut, event: &str, object: &Object, revision: Option<u64>) {
         if self.form == Form::JSON && revision.is_none() {
             return put_json(piece, event, &view_json(&self.resource, object));
@@ -191,9 +193,7 @@ impl Watch {
     }
 
     fn tell_value(&mut self, piece: &mut BytesMut, event: &str, value: &Value) {
-        let showing =
-            Showing { resource: &self.resource, form: self.form, include: self.include, now: self.api.now() };
-        let bytes = showing.bytes(&showing.shaped(value, self.headers));
+        let bytes = self.showing().shown(value, self.headers);
         self.headers = false;
         self.put(piece, event, &bytes);
     }

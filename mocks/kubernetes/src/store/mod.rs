@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// Writes an object where `expect` lies.
-    pub(crate) fn put(&self, shelf: &str, draft: &Draft, expect: Expect<'_>) -> Result<Arc<Object>, Moved> {
+    pub(crate) fn put(&self, shelf: &str, draft: Draft, expect: Expect<'_>) -> Result<Arc<Object>, Moved> {
         let mut inner = self.write();
         inner.expect(shelf, draft.key(), expect)?;
         let object = draft.at(inner.next());
@@ -163,7 +163,7 @@ impl Store {
     pub(crate) fn remove(
         &self,
         shelf: &str,
-        last: &Draft,
+        last: Draft,
         expect: &Arc<Object>,
     ) -> Result<Arc<Object>, Moved> {
         let mut inner = self.write();

@@ -1,7 +1,7 @@
 //! A stored object: its bytes, and the little of it that is asked for without reading them.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -50,6 +50,8 @@ pub(crate) struct Object {
     pub(crate) finalizers: bool,
     /// The version of the definition whose defaults it has, if it is a custom resource.
     pub(crate) made_by: Option<Arc<Version>>,
+    /// The whole object, if it was read to be kept.
+    kept: OnceLock<Arc<Value>>,
 }
 
 /// An owner reference.
@@ -74,6 +76,11 @@ impl Object {
         serde_json::from_slice(&self.json).unwrap_or_default()
     }
 
+    /// The object, read once for all who ask: for objects that are few and often asked for.
+    pub(crate) fn kept_value(&self) -> Arc<Value> {
+        self.kept.get_or_init(|| Arc::new(self.value())).clone()
+    }
+
     /// The object as a type of `k8s-openapi`.
     pub(crate) fn read<K: serde::de::DeserializeOwned>(&self) -> Result<K, serde_json::Error> {
         serde_json::from_slice(&self.json)
@@ -91,7 +98,7 @@ impl Object {
 }
 
 /// An object that only lacks its revision: everything costly is done before the store is locked.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Draft {
     key: Key,
     uid: Box<str>,
@@ -101,18 +108,22 @@ pub(crate) struct Draft {
     deleting: bool,
     finalizers: bool,
     made_by: Option<Arc<Version>>,
-    /// The JSON before and after the revision.
     body: usize,
+    /// The JSON up to the revision, with room for the rest.
     before: Vec<u8>,
     after: Vec<u8>,
 }
+
+/// The length of the longest revision, with its name.
+const REVISION: usize = r#","resourceVersion":"18446744073709551615""#.len();
 
 impl Draft {
     /// Reads what the store wants to know from a finished object.
     pub(crate) fn new(value: &Value, fields: Box<[Box<str>]>, made_by: Option<Arc<Version>>) -> Self {
         let metadata = &value["metadata"];
         let text = |name: &str| metadata[name].as_str().unwrap_or_default();
-        let (body, before, after) = split(value);
+        let (body, mut before, after) = split(value);
+        before.reserve_exact(REVISION + after.len());
         Self {
             key: Key::new(text("namespace"), text("name")),
             uid: text("uid").into(),
@@ -141,32 +152,32 @@ impl Draft {
     }
 
     /// The object as it would be if it were created: a trial has no revision.
-    pub(crate) fn trial(&self) -> Object {
+    pub(crate) fn trial(self) -> Object {
         self.with(0, &[])
     }
 
-    /// The object, once it has its revision.
-    pub(crate) fn at(&self, revision: u64) -> Object {
+    /// The object, once it has its revision. The store is locked meanwhile, so nothing is copied that can be moved.
+    pub(crate) fn at(self, revision: u64) -> Object {
         self.with(revision, format!(",\"resourceVersion\":\"{revision}\"").as_bytes())
     }
 
-    fn with(&self, revision: u64, member: &[u8]) -> Object {
-        let mut json = Vec::with_capacity(self.before.len() + member.len() + self.after.len());
-        json.extend_from_slice(&self.before);
+    fn with(self, revision: u64, member: &[u8]) -> Object {
+        let mut json = self.before;
         json.extend_from_slice(member);
         json.extend_from_slice(&self.after);
         Object {
-            key: self.key.clone(),
+            key: self.key,
             revision,
             json: json.into(),
             body: self.body,
-            uid: self.uid.clone(),
-            labels: self.labels.clone(),
-            owners: self.owners.clone(),
-            fields: self.fields.clone(),
+            uid: self.uid,
+            labels: self.labels,
+            owners: self.owners,
+            fields: self.fields,
             deleting: self.deleting,
             finalizers: self.finalizers,
-            made_by: self.made_by.clone(),
+            made_by: self.made_by,
+            kept: OnceLock::new(),
         }
     }
 }

@@ -34,9 +34,9 @@ fn draft(place: u8) -> Draft {
 fn make(store: &Store, change: Move) {
     let draft = draft(change.place);
     let written = match (store.get(SHELF, draft.key()), change.removes) {
-        (Some(old), true) => store.remove(SHELF, &draft, &old),
-        (Some(old), false) => store.put(SHELF, &draft, Expect::This(&old)),
-        (None, _) => store.put(SHELF, &draft, Expect::Nothing),
+        (Some(old), true) => store.remove(SHELF, draft, &old),
+        (Some(old), false) => store.put(SHELF, draft, Expect::This(&old)),
+        (None, _) => store.put(SHELF, draft, Expect::Nothing),
     };
     written.expect("nobody else writes");
 }
@@ -145,7 +145,7 @@ fn other_shelves_move_the_revision_and_not_the_log() {
         let key = draft(1);
         let old = store.get("others", key.key());
         let expect = old.as_ref().map_or(Expect::Nothing, Expect::This);
-        store.put("others", &key, expect).unwrap();
+        store.put("others", key, expect).unwrap();
     }
     store.compact("others");
     let (changes, reached) = store.since(SHELF, quiet, 9).unwrap();
