@@ -229,8 +229,25 @@ impl Application<'_> {
             let before = Writer { manager: BEFORE_FIRST_APPLY, ..self.writer };
             let empty = before.empty(self.structure);
             before.record(&mut managers, &empty, self.live, self.structure);
+            self.split(&mut managers, &before);
         }
         managers
+    }
+
+    /// Who has the annotation of `kubectl apply` was applied by it: what the annotation lists is that manager's, the
+    /// rest is somebody's. `kubectl` takes over what it believes to have applied, and drops what it no longer says.
+    fn split(&self, managers: &mut Managers, before: &Writer<'_>) {
+        let Some(said) = last_applied::said(self) else { return };
+        let Some(all) = managers.0.remove(&before.owner(Operation::Update)) else { return };
+        let (applied, rest) = (all.fields.intersection(&said), all.fields.difference(&said));
+        for (manager, fields) in [(last_applied::CLIENT_SIDE, applied), ("unknown", rest)] {
+            let owner = Writer { manager, ..*before }.owner(Operation::Update);
+            if !fields.is_empty() {
+                managers
+                    .0
+                    .insert(owner, Owned { fields, version: all.version.clone(), time: all.time.clone() });
+            }
+        }
     }
 
     fn run(&self, mut managers: Managers, force: bool) -> Result<(Value, Managers), Refusal> {

@@ -11,6 +11,8 @@ use super::{Application, Conflict, check, compare, fields_of};
 /// The manager of `kubectl apply --server-side`.
 pub(super) const MANAGER: &str = "kubectl";
 const ANNOTATION: &str = "kubectl.kubernetes.io/last-applied-configuration";
+/// The manager of `kubectl apply` without it.
+pub(super) const CLIENT_SIDE: &str = "kubectl-client-side-apply";
 /// All annotations together may not be longer.
 const ANNOTATIONS_BYTES_MAX: usize = 256 * 1024;
 
@@ -33,6 +35,16 @@ fn allowed(application: &Application<'_>) -> Option<Fields> {
     let changes = compare(&last, live, structure);
     let unchanged = fields_of(&last, structure).difference(&changes.modified);
     Some(unchanged.difference(&changes.added).difference(&changes.removed))
+}
+
+/// The fields that the annotation lists, and the annotation itself.
+pub(super) fn said(application: &Application<'_>) -> Option<Fields> {
+    let last: Value = serde_json::from_str(annotation(application.live)?).ok()?;
+    if check(&last, application.structure).is_some() {
+        return None;
+    }
+    let own = Fields::named(&[&["metadata", "annotations", ANNOTATION]]);
+    Some(fields_of(&last, application.structure).union(&own))
 }
 
 /// Renews the annotation, if there is one.
