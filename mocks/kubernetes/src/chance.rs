@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-/// A seeded generator (SplitMix64). Several threads share it; what each gets then depends on who comes first.
+/// A seeded generator (`SplitMix64`). Several threads share it; what each gets then depends on who comes first.
 #[derive(Debug)]
 pub(crate) struct Chance(Mutex<u64>);
 

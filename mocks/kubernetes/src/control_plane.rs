@@ -31,8 +31,8 @@ pub struct ControlPlane {
     listener: Listener,
     certificates: Certificates,
     clock: VirtualClock,
-    #[expect(dead_code, reason = "dropping it ends the controllers")]
     tasks: JoinSet<()>,
+    api: Api,
 }
 
 /// What a control plane is to be like.
@@ -43,6 +43,7 @@ pub struct Builder {
     names: Vec<String>,
     seed: u64,
     scheduler: bool,
+    packing: schedule::Packing,
     controllers: bool,
     off: BTreeSet<String>,
     tokens: Vec<(String, String, Vec<String>)>,
@@ -57,6 +58,7 @@ impl ControlPlane {
             names: Vec::new(),
             seed: 0,
             scheduler: true,
+            packing: schedule::Packing::default(),
             controllers: true,
             off: BTreeSet::new(),
             tokens: Vec::new(),
@@ -88,14 +90,26 @@ impl ControlPlane {
         kubeconfig::text(url, self.ca_pem(), &kubeconfig::Login::Certificate(&self.certificates.admin))
     }
 
+    /// The same with a bearer token that it accepts instead of a certificate.
+    pub fn kubeconfig_with_token(&self, url: &str, token: &str) -> String {
+        kubeconfig::text(url, self.ca_pem(), &kubeconfig::Login::Token(token))
+    }
+
+    /// Forgets all changes, as a compaction of etcd does: whoever watches from the past is told that it is gone
+    /// (410), and lists again.
+    pub fn compact(&self) {
+        self.api.store().compact();
+    }
+
     /// The clock it runs on.
     pub fn clock(&self) -> &VirtualClock {
         &self.clock
     }
 
     /// Takes no more connections, lets requests in flight finish, ends watches and controllers.
-    pub async fn stop(self) {
+    pub async fn stop(mut self) {
         self.listener.stop().await;
+        self.tasks.shutdown().await;
     }
 }
 
@@ -144,6 +158,13 @@ impl Builder {
     #[must_use]
     pub fn scheduler(mut self, on: bool) -> Self {
         self.scheduler = on;
+        self
+    }
+
+    /// The scheduler fills nodes up instead of spreading over the freest.
+    #[must_use]
+    pub fn most_allocated(mut self) -> Self {
+        self.packing = schedule::Packing::MostAllocated;
         self
     }
 
@@ -202,9 +223,9 @@ impl Builder {
         control::cluster(&api, &mut tasks, &off, settings);
         control::workloads(&api, &mut tasks, &off);
         if self.scheduler {
-            tasks.spawn(schedule::run(api.clone(), self.seed, schedule::Packing::default()));
+            tasks.spawn(schedule::run(api.clone(), self.seed, self.packing));
         }
-        Ok(ControlPlane { listener, certificates, clock, tasks })
+        Ok(ControlPlane { listener, certificates, clock, tasks, api })
     }
 }
 

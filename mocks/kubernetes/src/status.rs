@@ -393,12 +393,6 @@ impl Status {
         status
     }
 
-    /// Adds the uid of the object it concerns.
-    pub(crate) fn with_uid(mut self, uid: &str) -> Self {
-        uid.clone_into(&mut self.details.uid);
-        self
-    }
-
     /// Adds one cause.
     pub(crate) fn because(mut self, reason: &str, message: impl Into<String>) -> Self {
         let cause = Cause { reason: reason.to_owned(), message: message.into(), field: String::new() };

@@ -20,8 +20,8 @@ mod service;
 mod validate;
 
 pub(crate) use default::default;
-pub(crate) use nature::{Nature, nature};
-pub(crate) use plugin::{Request, Shelf, Verb, Warnings, admit, review};
+pub(crate) use nature::nature;
+pub(crate) use plugin::{Request, Shelf, Verb, admit, review};
 pub(crate) use prepare::{class_of_service, for_create, for_update};
 pub(crate) use service::allocate;
 pub(crate) use validate::{validate, validate_metadata};

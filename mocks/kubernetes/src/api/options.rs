@@ -9,8 +9,6 @@ use crate::status::{Status, Wrong};
 pub(crate) struct Write {
     /// The field manager.
     pub(crate) manager: String,
-    /// Who asks.
-    pub(crate) user: String,
     /// Do everything but the last step.
     pub(crate) dry_run: bool,
     pub(crate) fields: Fields,
@@ -25,7 +23,6 @@ impl Write {
     pub(crate) fn by(manager: &str) -> Self {
         Self {
             manager: manager.to_owned(),
-            user: format!("system:{manager}"),
             dry_run: false,
             fields: Fields::Ignore,
             doubles: Vec::new(),

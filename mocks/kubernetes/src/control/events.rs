@@ -43,7 +43,7 @@ impl Recorder {
     }
 
     fn record(&mut self, api: &Api, about: &ObjectReference, (kind, reason, message): (&str, &str, &str)) {
-        let Ok(now) = jiff::Timestamp::try_from(api.now()).map(MetaTime) else { return };
+        let now = MetaTime(jiff::Timestamp::from(api.now()));
         let sort = Sort {
             uid: about.uid.clone().unwrap_or_else(|| about.name.clone().unwrap_or_default()),
             kind: kind.to_owned(),

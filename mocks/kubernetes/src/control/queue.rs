@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn delays_double_and_start_anew_after_a_success() {
         let mut queue = Queue::new(second(0));
-        let mut delay = |queue: &mut Queue<&str>| {
+        let delay = |queue: &mut Queue<&str>| {
             queue.failed("a");
             let due = queue.next().expect("a is due");
             queue.turn(due);

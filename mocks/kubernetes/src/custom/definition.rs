@@ -106,6 +106,7 @@ impl Definition {
     }
 
     /// The version of that name.
+    #[cfg(test)]
     pub(crate) fn version(&self, name: &str) -> Option<&Arc<Version>> {
         self.versions.iter().find(|version| version.name == name)
     }

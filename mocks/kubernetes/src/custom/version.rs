@@ -8,13 +8,6 @@ use super::{Version, defaulting, embedded, evaluation, openapi, path, pruning, s
 use crate::status::Wrong;
 
 impl Version {
-    /// Makes an object of another version one of this. Only `apiVersion` changes.
-    pub(crate) fn convert(&self, object: &mut Value) {
-        if let Value::Object(fields) = object {
-            fields.insert("apiVersion".to_owned(), Value::from(self.api_version.as_str()));
-        }
-    }
-
     /// Fills in defaults, on every write and on every read.
     pub(crate) fn default(&self, object: &mut Value) {
         defaulting::default(object, &self.root);
@@ -103,19 +96,6 @@ impl Version {
             }
         }
         *object = kept;
-    }
-
-    /// The value of a selectable field, by the path it is declared with or by that path without its dot.
-    pub(crate) fn field(object: &Value, path: &str) -> String {
-        let mut value = object;
-        for name in path.trim_start_matches('.').split('.') {
-            value = value.get(name).unwrap_or(&Value::Null);
-        }
-        match value {
-            Value::Null => String::new(),
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        }
     }
 }
 

@@ -21,7 +21,7 @@ use crate::status::Status;
 
 pub(crate) use apply::{MAIN, STATUS, Writer, apply, track};
 pub(crate) use json::json;
-pub(crate) use managers::{settle, strip};
+pub(crate) use managers::settle;
 pub(crate) use merge::merge;
 pub(crate) use strategic::strategic;
 pub(crate) use structure::Structure;

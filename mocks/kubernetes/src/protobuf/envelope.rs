@@ -26,13 +26,6 @@ pub(crate) fn encode(object: &Value) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
-/// Writes an object without its envelope, as it stands in a list.
-pub(crate) fn encode_bare(api_version: &str, kind: &str, object: &Value) -> Result<Vec<u8>, Error> {
-    let mut out = Vec::new();
-    body(&mut out, message_of(api_version, kind)?, object)?;
-    Ok(out)
-}
-
 /// A frame of a watch, around an object that is already enveloped.
 pub(crate) fn watch_frame_of(event: &str, enveloped: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(enveloped.len() + 32);
@@ -79,11 +72,6 @@ impl ListWriter {
     pub(crate) fn item(&mut self, object: &Value) -> Result<(), Error> {
         let item = self.item;
         put_message(&mut self.out, 2, |out| body(out, item, object))
-    }
-
-    /// Adds an object that [`encode_bare`] has written.
-    pub(crate) fn encoded(&mut self, bare: &[u8]) {
-        put_bytes(&mut self.out, 2, bare);
     }
 
     /// The list, enveloped.

@@ -64,20 +64,8 @@ impl Resource {
 }
 
 impl Subresource {
-    /// `policy/v1`, or `v1` in the core group.
-    pub(crate) fn api_version(&self) -> String {
-        api_version(&self.group, &self.version)
-    }
-
     pub(crate) fn allows(&self, verb: &str) -> bool {
         self.verbs.contains(&verb)
-    }
-
-    /// Whether a body of this type may be sent. Evictions may come in the version that the group has lost.
-    pub(crate) fn accepts(&self, api_version: &str, kind: &str) -> bool {
-        self.kind == kind
-            && (self.api_version() == api_version
-                || (self.name == "eviction" && api_version == "policy/v1beta1"))
     }
 }
 

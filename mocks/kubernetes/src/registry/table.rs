@@ -163,17 +163,13 @@ mod tests {
             (&["po".to_owned()][..], &["all".to_owned()][..])
         );
         let eviction = pods.subresource("eviction").unwrap();
-        assert_eq!(eviction.api_version(), "policy/v1");
-        assert!(eviction.accepts("policy/v1beta1", "Eviction") && !eviction.accepts("v1", "Eviction"));
+        assert_eq!((eviction.group.as_str(), eviction.version.as_str()), ("policy", "v1"));
         assert!(!eviction.allows("get") && eviction.simulated);
         assert!(!pods.subresource("log").unwrap().simulated);
         assert_eq!(pods.subresource("status").unwrap().kind, "Pod");
         assert!(!find("", "v1", "nodes").namespaced);
         assert!(!find("", "v1", "namespaces").allows("deletecollection"));
-        assert_eq!(
-            find("apps", "v1", "deployments").subresource("scale").unwrap().api_version(),
-            "autoscaling/v1"
-        );
+        assert_eq!(find("apps", "v1", "deployments").subresource("scale").unwrap().group, "autoscaling");
     }
 
     #[test]

@@ -250,14 +250,14 @@ impl Scheduler {
         let cluster = &self.cluster;
         let outcome = |(id, pending): (&PodId, &Pending)| {
             let claims = &cluster.storage.claims;
-            let given_up = |claim: &&Box<str>| {
-                let claim = claims.get(*claim);
+            let given_up = |claim: &str| {
+                let claim = claims.get(claim);
                 claim.is_none_or(|claim| !claim.bound && claim.selected_node.as_ref() != Some(&pending.node))
             };
             if cluster.pod(*id).is_some_and(|pod| cluster.claims_are_bound(cluster.shape(pod.shape))) {
                 return Some((*id, None));
             }
-            let why = if let Some(claim) = pending.provisioned.iter().find(given_up) {
+            let why = if let Some(claim) = pending.provisioned.iter().find(|claim| given_up(claim)) {
                 let name = claim.split_once('/').map_or(&**claim, |(_, name)| name);
                 format!("binding volumes: provisioning failed for PVC {name:?}")
             } else if pending.until <= now {

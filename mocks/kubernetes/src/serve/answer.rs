@@ -79,7 +79,9 @@ impl Showing<'_> {
             return vec![self.bytes(&self.shaped_list(&values, metadata))];
         }
         match self.form.encoding {
-            Encoding::Protobuf => vec![self.protobuf_list(page, metadata).await.unwrap_or_else(no_form)],
+            Encoding::Protobuf => {
+                vec![self.protobuf_list(page, metadata).await.unwrap_or_else(|error| no_form(&error))]
+            }
             _ => self.json_list(page, metadata).await,
         }
     }
@@ -170,7 +172,9 @@ fn list_metadata(page: &Page) -> Map<String, Value> {
 /// A value as bytes.
 pub(super) fn encode(form: Form, value: &Value) -> Bytes {
     let bytes = match form.encoding {
-        Encoding::Protobuf => return protobuf::encode(value).map_or_else(no_form, Bytes::from),
+        Encoding::Protobuf => {
+            return protobuf::encode(value).map_or_else(|error| no_form(&error), Bytes::from);
+        }
         Encoding::Yaml => super::yaml::write(value).into_bytes(),
         Encoding::Json if form.pretty => serde_json::to_vec_pretty(value).unwrap_or_default(),
         Encoding::Json => serde_json::to_vec(value).unwrap_or_default(),
@@ -179,7 +183,7 @@ pub(super) fn encode(form: Form, value: &Value) -> Bytes {
 }
 
 /// What is told of a kind that has no protobuf; none that is served in it is like that.
-fn no_form(error: protobuf::Error) -> Bytes {
+fn no_form(error: &protobuf::Error) -> Bytes {
     tracing::error!(%error, "an object has no protobuf form");
     Bytes::new()
 }

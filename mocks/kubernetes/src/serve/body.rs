@@ -122,7 +122,7 @@ pub(super) fn read_yaml(body: &Bytes, before: &str, doubles: &mut Vec<String>) -
 }
 
 /// How the request wants its write to be done.
-pub(super) fn write_options(query: &Query, kind: &str, user: &str, agent: &str) -> Result<Write, Status> {
+pub(super) fn write_options(query: &Query, kind: &str, agent: &str) -> Result<Write, Status> {
     let mut wrong = Vec::new();
     let dry_run = query.all("dryRun").any(|value| !value.is_empty());
     for value in query.all("dryRun").filter(|value| !value.is_empty() && *value != "All") {
@@ -142,12 +142,5 @@ pub(super) fn write_options(query: &Query, kind: &str, user: &str, agent: &str) 
         return Err(Status::invalid_options(kind, wrong));
     }
     let manager = query.text("fieldManager").unwrap_or_else(|| agent.split('/').next().unwrap_or_default());
-    Ok(Write {
-        manager: manager.to_owned(),
-        user: user.to_owned(),
-        dry_run,
-        fields,
-        doubles: Vec::new(),
-        applies: false,
-    })
+    Ok(Write { manager: manager.to_owned(), dry_run, fields, doubles: Vec::new(), applies: false })
 }

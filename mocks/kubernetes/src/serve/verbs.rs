@@ -54,7 +54,7 @@ impl Call<'_> {
 
     /// `kind` is that of the options, for errors.
     pub(super) fn write(&self, kind: &str) -> Result<Write, Status> {
-        body::write_options(&self.query, kind, &self.user.name, self.agent())
+        body::write_options(&self.query, kind, self.agent())
     }
 
     pub(super) fn body(&self, doubles: &mut Vec<String>) -> Result<Value, Status> {

@@ -172,9 +172,11 @@ impl Store {
         Ok(inner.record(shelf, object, true))
     }
 
-    /// Forgets all changes of a shelf, as a compaction of etcd does: watchers that are behind must list again.
-    pub(crate) fn compact(&self, shelf: &str) {
-        self.write().shelf(shelf).compact(0);
+    /// Forgets all changes, as a compaction of etcd does: watchers that are behind must list again.
+    pub(crate) fn compact(&self) {
+        for shelf in self.write().shelves.values_mut() {
+            shelf.compact(0);
+        }
     }
 
     // A panic while the lock was held is a bug of ours and was reported; the store is as the last whole write left it.

@@ -127,7 +127,7 @@ fn what_was_forgotten_is_refused_and_nothing_else() {
     make(&store, change);
     let forgotten = store.revision();
     make(&store, change);
-    store.compact(SHELF);
+    store.compact();
     assert_eq!(store.since(SHELF, forgotten, 9).unwrap_err(), Compacted);
     assert_eq!(store.list_at(SHELF, "", forgotten).unwrap_err(), Compacted);
     let now = store.revision();
@@ -147,7 +147,7 @@ fn other_shelves_move_the_revision_and_not_the_log() {
         let expect = old.as_ref().map_or(Expect::Nothing, Expect::This);
         store.put("others", key, expect).unwrap();
     }
-    store.compact("others");
+    store.compact();
     let (changes, reached) = store.since(SHELF, quiet, 9).unwrap();
     assert!(changes.is_empty());
     assert_eq!(reached, store.revision());

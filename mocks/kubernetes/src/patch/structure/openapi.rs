@@ -17,7 +17,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn new(schema: &'a Value, open: bool) -> Structure<'a> {
+    fn of(schema: &'a Value, open: bool) -> Structure<'a> {
         let open = open || says(schema, "x-kubernetes-preserve-unknown-fields");
         let object = says(schema, "x-kubernetes-embedded-resource");
         Structure::OpenApi(Self { schema, open, object })
@@ -62,11 +62,11 @@ impl<'a> Place<'a> {
         }
         let properties = self.schema.get("properties").and_then(Value::as_object);
         if let Some(schema) = properties.and_then(|properties| properties.get(name)) {
-            return Some(Field { structure: Self::new(schema, self.open), named: true });
+            return Some(Field { structure: Self::of(schema, self.open), named: true });
         }
         let structure = match self.schema.get("additionalProperties") {
             Some(Value::Bool(allowed)) => allowed.then_some(Structure::Deduced),
-            Some(schema) => Some(Self::new(schema, self.open)),
+            Some(schema) => Some(Self::of(schema, self.open)),
             None => {
                 (self.open || properties.is_none_or(serde_json::Map::is_empty)).then_some(Structure::Deduced)
             }
@@ -75,7 +75,7 @@ impl<'a> Place<'a> {
     }
 
     pub(super) fn item(self) -> Structure<'a> {
-        self.schema.get("items").map_or(Structure::Untyped, |schema| Self::new(schema, self.open))
+        self.schema.get("items").map_or(Structure::Untyped, |schema| Self::of(schema, self.open))
     }
 
     pub(super) fn keys(self) -> Vec<&'a str> {

@@ -113,7 +113,7 @@ fn who_is_behind_the_log_is_sent_away() {
     let since = put(&api, "a", "no");
     let mut watch = watch(&api, &format!("resourceVersion={since}"), Form::JSON);
     put(&api, "a", "yes");
-    api.store().compact(&resource(&api).shelf);
+    api.store().compact();
     assert_eq!(told(&mut watch), events(&[("ERROR", "Expired")]));
     assert_eq!(watch.state, State::Over);
 }
