@@ -15,7 +15,7 @@ use super::{Api, Delete, Propagation, Target, Write, prepare, stamp};
 use crate::admit::{self, Verb};
 use crate::registry::Resource;
 use crate::status::{Name, Status};
-use crate::store::{Expect, Object};
+use crate::store::{Expect, Moved, Object};
 
 /// Asks the garbage collector to delete dependents first.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
@@ -95,8 +95,12 @@ impl Api {
             object = marked;
         }
         if gone {
-            let Ok(removed) = store.remove(&resource.shelf, draft, &object) else { return Ok(None) };
-            object = removed;
+            match store.remove(&resource.shelf, draft, &object) {
+                Ok(removed) => object = removed,
+                // Somebody saw the mark and was faster: it is gone all the same.
+                Err(Moved(found)) if marks && found.as_ref().is_none_or(|found| found.uid != object.uid) => {}
+                Err(_) => return Ok(None),
+            }
         }
         self.after_write(resource, Some(old), &object);
         Ok(Some(Deleted { object, gone }))

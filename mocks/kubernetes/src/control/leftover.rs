@@ -105,11 +105,19 @@ impl Sweeper {
             reason: "DeletionByPodGC",
             message: "PodGC: node no longer exists",
         };
-        let pods: Vec<Key> = self.residents.on(node).take(BATCH).cloned().collect();
+        let left = |key: &&Key| {
+            api.store().get("pods", key).is_some_and(|pod| !(pod.deleting && self.is_marked(&pod)))
+        };
+        let pods: Vec<Key> = self.residents.on(node).filter(left).take(BATCH).cloned().collect();
         for pod in &pods {
             end(api, pod, Some(gone))?;
         }
         Ok(if pods.len() == BATCH { Next::After(Duration::ZERO) } else { Next::Done })
+    }
+
+    /// What finalizers hold is marked once and then theirs to let go.
+    fn is_marked(&self, pod: &Object) -> bool {
+        matches!(self.residents.phase_of(pod), "Succeeded" | "Failed") && pod.finalizers
     }
 
     fn let_go(&self, api: &Api, key: &Key) -> Result<(), Status> {
@@ -120,9 +128,7 @@ impl Sweeper {
             Some(node) => is_out_of_service(&node.value()),
             None => false,
         };
-        // What finalizers hold is marked once and then theirs to let go.
-        let marked = matches!(self.residents.phase_of(&pod), "Succeeded" | "Failed") && pod.finalizers;
-        if alone && !marked { end(api, key, None) } else { Ok(()) }
+        if alone && !self.is_marked(&pod) { end(api, key, None) } else { Ok(()) }
     }
 }
 
@@ -245,6 +251,19 @@ mod tests {
             assert!(pod["metadata"]["deletionTimestamp"].is_string());
         }
         assert_eq!(rig.get("pods", "default", "q").unwrap()["status"]["phase"], "Pending");
+    }
+
+    #[tokio::test]
+    async fn what_finalizers_hold_is_swept_once() {
+        let rig = rig(10);
+        for number in 0..=BATCH {
+            rig.put("pods", "default", pod(&format!("p{number:03}"), "nowhere"));
+        }
+        rig.pass(41).await;
+        let going = |name: &str| {
+            rig.get("pods", "default", name).unwrap()["metadata"]["deletionTimestamp"].is_string()
+        };
+        assert!(going("p000") && going(&format!("p{BATCH:03}")), "no batch stands in the way of the next");
     }
 
     #[tokio::test]

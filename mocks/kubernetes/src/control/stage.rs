@@ -61,13 +61,17 @@ impl Stage {
         panic!("the controllers never rest");
     }
 
+    /// When somebody has something to do though nothing happens.
+    pub(super) fn due(&self) -> Option<Time> {
+        self.actors.iter().filter_map(|actor| actor.due()).min()
+    }
+
     /// Time passes, and everybody does what becomes due on the way.
     pub(super) fn pass(&mut self, seconds: u64) {
         let end = self.api.now() + Duration::from_secs(seconds);
         loop {
             self.settle();
-            let due = self.actors.iter().filter_map(|actor| actor.due()).min();
-            match due.filter(|due| *due <= end) {
+            match self.due().filter(|due| *due <= end) {
                 Some(due) => self.hand.advance_to(due),
                 None => break,
             }

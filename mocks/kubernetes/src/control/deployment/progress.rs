@@ -107,7 +107,10 @@ impl Work<'_> {
         let (Some(deadline), Some(condition)) = (self.deadline(), self.progressing()) else {
             return Next::Done;
         };
-        if self.is_complete(&self.status()) || condition.reason.as_deref() == Some(TIMED_OUT) {
+        // A rollout that is over, well or not, cannot run out of time.
+        if self.is_complete(&self.status())
+            || matches!(condition.reason.as_deref(), Some(TIMED_OUT | ROLLED_OUT))
+        {
             return Next::Done;
         }
         let Some(last) = condition.last_update_time else { return Next::Done };

@@ -231,3 +231,15 @@ fn what_a_set_cannot_make_the_deployment_tells() {
     stage.settle();
     assert_eq!(condition(&stage, "ReplicaFailure"), ("True".into(), "FailedCreate".into()));
 }
+
+#[test]
+fn nothing_is_waited_for_once_a_rollout_is_over() {
+    let mut stage = start(deployment(1));
+    stage.pass(601);
+    stage.edit::<Deployment>("web", |web| web["spec"]["replicas"] = json!(2));
+    // The second pod finds no node.
+    stage.settle();
+    assert_eq!(condition(&stage, "Progressing"), ("True".into(), "NewReplicaSetAvailable".into()));
+    assert_eq!(condition(&stage, "Available"), ("False".into(), "MinimumReplicasUnavailable".into()));
+    assert_eq!(stage.due(), None);
+}
