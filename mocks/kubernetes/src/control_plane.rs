@@ -203,7 +203,7 @@ impl Builder {
         }
         let api = Api::new(clock.clone(), self.seed);
         birth::furnish(&api)?;
-        let service = Service::new(api.clone(), tokens.clone(), &self.address.to_string());
+        let service = Arc::new(Service::new(api.clone(), tokens.clone()));
         let settings = Settings {
             address: self.address,
             certificates: &certificates,
@@ -211,7 +211,8 @@ impl Builder {
             clock: clock.clone(),
             seed: self.seed,
         };
-        let listener = Listener::start(settings, Arc::new(service)).await?;
+        let listener = Listener::start(settings, service.clone()).await?;
+        service.served_at(listener.address());
         let mut tasks = JoinSet::new();
         let part_of_the_server = "customresourcedefinition-cleanup-controller";
         let off = |name: &str| self.off.contains(name) || !self.controllers && name != part_of_the_server;
@@ -259,7 +260,16 @@ impl fmt::Display for StartError {
     }
 }
 
-impl std::error::Error for StartError {}
+impl std::error::Error for StartError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Clock(error) => Some(error),
+            Self::Certificates(error) => Some(error),
+            Self::Listen { source, .. } => Some(source.as_ref()),
+            Self::Birth(_) => None,
+        }
+    }
+}
 
 impl From<ClockError> for StartError {
     fn from(error: ClockError) -> Self {

@@ -257,6 +257,12 @@ impl Status {
         Self::new(406, "NotAcceptable", why)
     }
 
+    /// A custom resource is to be made while its definition goes.
+    pub(crate) fn ending_definition(name: Name<'_>) -> Self {
+        let message = "create not allowed while custom resource definition is terminating";
+        Self::new(405, "MethodNotAllowed", message).about(name, "")
+    }
+
     pub(crate) fn not_acceptable(supported: &[&str]) -> Self {
         let message = format!("only the following media types are accepted: {}", supported.join(", "));
         Self::new(406, "NotAcceptable", message)

@@ -9,7 +9,9 @@ use super::{Api, stamp};
 use crate::custom::{self, Definition, Taken};
 use crate::registry::Resource;
 use crate::status::{Status, Wrong};
-use crate::store::Object;
+use crate::store::{Key, Object};
+
+const SHELF: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// Holds a definition until its objects are gone.
 pub(crate) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
@@ -66,6 +68,16 @@ fn unchangeable(value: &Value, before: &Value) -> Vec<Wrong> {
     changed.map(wrong).collect()
 }
 
+/// Of what a definition that goes has defined, nothing more is made.
+pub(super) fn refuse_if_it_ends(api: &Api, resource: &Resource) -> Result<(), Status> {
+    let name = format!("{}.{}", resource.plural, resource.group);
+    let definition = api.store().get(SHELF, &Key::new("", &name));
+    if definition.is_some_and(|definition| definition.deleting) {
+        return Err(Status::ending_definition(resource.name()));
+    }
+    Ok(())
+}
+
 /// The names that others of the group have.
 fn taken(api: &Api, value: &Value) -> Taken {
     let (group, plural) = (&value["spec"]["group"], &value["spec"]["names"]["plural"]);
@@ -86,8 +98,7 @@ impl Api {
     /// Serves what a definition says, and no longer what it said.
     pub(super) fn register(&self, old: Option<&Object>, object: &Object) {
         let value = object.value();
-        let still_there =
-            self.store().get("customresourcedefinitions.apiextensions.k8s.io", &object.key).is_some();
+        let still_there = self.store().get(SHELF, &object.key).is_some();
         if still_there && old.is_some_and(|old| old.value()["spec"] == value["spec"]) {
             return;
         }

@@ -27,7 +27,7 @@ pub(super) fn for_create(
     let request = request(resource, Verb::Create, "", (&namespace, &name));
     warnings.extend(admit::admit(&request, value, None, api)?);
     if let Some((_, version)) = &resource.custom {
-        custom_create(resource, version, value)?;
+        custom_create(api, resource, version, value)?;
     } else {
         admit::for_create(group, version, kind, value, &stamp(api.now()));
         if kind == "Service" && group.is_empty() {
@@ -183,7 +183,8 @@ impl Shelf for Api {
     }
 }
 
-fn custom_create(resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
+fn custom_create(api: &Api, resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
+    definition::refuse_if_it_ends(api, resource)?;
     version.create_without_status(value);
     version.default(value);
     value["metadata"]["generation"] = json!(1);

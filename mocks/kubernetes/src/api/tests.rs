@@ -154,3 +154,26 @@ fn an_empty_record_of_writers_is_forgotten() {
     let value = api.patch(&target, &reset, &write()).unwrap().object.value();
     assert!(value["metadata"].get("managedFields").is_none(), "{value:#}");
 }
+
+#[test]
+fn nothing_is_made_of_what_a_definition_that_goes_has_defined() {
+    let api = api();
+    let registry = api.registry();
+    let definitions = registry.by_kind("apiextensions.k8s.io", "v1", "CustomResourceDefinition").unwrap();
+    let schema = json!({"openAPIV3Schema": {"type": "object"}});
+    let definition = json!({
+        "metadata": {"name": "things.example.com"},
+        "spec": {
+            "group": "example.com", "scope": "Cluster", "names": {"plural": "things", "kind": "Thing"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": schema}],
+        },
+    });
+    api.create(definitions, "", definition, &write()).unwrap();
+    let registry = api.registry();
+    let things = registry.find("example.com", "v1", "things").unwrap();
+    api.create(things, "", json!({"metadata": {"name": "a"}}), &write()).unwrap();
+    let target = Target { resource: definitions, namespace: "", name: "things.example.com", subresource: "" };
+    assert!(!api.delete(&target, &Delete::background(), &write()).unwrap().gone);
+    let refused = api.create(things, "", json!({"metadata": {"name": "b"}}), &write()).unwrap_err();
+    assert_eq!(refused.code, 405, "{refused}");
+}

@@ -71,9 +71,11 @@ mod tests {
     }
 
     /// Each of these goes before an ordinary pod, whatever their names.
+    type Edit = fn(&mut Value);
+
     #[test]
     fn the_lesser_goes_first() {
-        let lesser: [(&str, fn(&mut Value)); 7] = [
+        let lesser: [(&str, Edit); 7] = [
             ("unassigned", |pod| pod["spec"]["nodeName"] = json!("")),
             ("pending", |pod| pod["status"]["phase"] = json!("Pending")),
             ("not ready", |pod| pod["status"]["conditions"][0]["status"] = json!("False")),

@@ -21,7 +21,8 @@ mod verbs;
 mod watch;
 mod yaml;
 
-use std::sync::Arc;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use hyper::header::{ACCEPT, HeaderMap, USER_AGENT};
@@ -43,7 +44,7 @@ pub(crate) struct Service {
     api: Api,
     tokens: Arc<Tokens>,
     /// `127.0.0.1:6443`, for clients that ask where the server is.
-    address: Arc<str>,
+    address: Arc<OnceLock<String>>,
 }
 
 /// A request for a resource, taken apart.
@@ -62,8 +63,13 @@ pub(super) struct Call<'a> {
 }
 
 impl Service {
-    pub(crate) fn new(api: Api, tokens: Arc<Tokens>, address: &str) -> Self {
-        Self { api, tokens, address: address.into() }
+    pub(crate) fn new(api: Api, tokens: Arc<Tokens>) -> Self {
+        Self { api, tokens, address: Arc::default() }
+    }
+
+    /// Where it turned out to be served.
+    pub(crate) fn served_at(&self, address: SocketAddr) {
+        self.address.get_or_init(|| address.to_string());
     }
 
     async fn answer(&self, request: &Request<Bytes>, user: &User) -> Response<Body> {

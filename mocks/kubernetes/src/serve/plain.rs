@@ -69,7 +69,7 @@ impl Service {
             }
             ["api"] if aggregated => tagged(request, &registry.aggregated_core()),
             ["apis"] if aggregated => tagged(request, &registry.aggregated_groups()),
-            ["api"] => json_answer(&registry.core_versions(&self.address)),
+            ["api"] => json_answer(&registry.core_versions(self.address.get().map_or("", String::as_str))),
             ["apis"] => json_answer(&registry.group_list()),
             ["apis", group] => json_answer(&registry.group_document(group)?),
             ["api", version] => json_answer(&registry.resource_list("", version)?),
