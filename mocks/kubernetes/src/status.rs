@@ -23,7 +23,6 @@ pub(crate) struct Details {
     pub(crate) name: String,
     pub(crate) group: String,
     pub(crate) kind: String,
-    pub(crate) uid: String,
     pub(crate) causes: Vec<Cause>,
     pub(crate) retry_after_seconds: u32,
     /// They are written even if they say nothing.
@@ -430,7 +429,7 @@ impl Status {
 impl Details {
     fn to_value(&self) -> Value {
         let mut details = serde_json::Map::new();
-        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind), ("uid", &self.uid)];
+        let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind)];
         for (key, text) in texts {
             if !text.is_empty() {
                 details.insert(key.to_owned(), Value::from(text.as_str()));

@@ -1,7 +1,7 @@
 //! What the server does to a built-in object before it is stored: defaults, admission, preparation, validation.
 //!
-//! The order of a write: [`default()`] after decoding, [`admit`] (the plugins that change), [`for_create`] or [`for_update`] (what a client
-//! cannot set), [`allocate`] for services, [`validate()`], and [`review`] (the plugins that only judge).
+//! The order of a write: [`default()`] after decoding, [`admit`] (the plugins that change), [`for_create`] or
+//! [`for_update`] (what a client cannot set), [`allocate`] for services, [`validate()`], and [`review`] (the plugins that only judge).
 //! Everything is a function of the values given; what stands elsewhere is asked of a [`Shelf`]. Custom resources,
 //! webhooks and quotas are not handled here.
 
