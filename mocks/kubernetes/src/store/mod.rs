@@ -3,7 +3,7 @@
 //! Reading a shelf and learning its revision happen under the same lock, so that whoever lists and then follows sees
 //! every change exactly once. Nothing here knows what an object means.
 
-mod journal;
+mod log;
 mod object;
 mod shelf;
 #[cfg(test)]
@@ -14,10 +14,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use tokio::sync::watch;
 
-use journal::{Entry, Journal};
+pub(crate) use log::Compacted;
+use log::Log;
 pub(crate) use object::{Draft, Key, Object, Owner};
+pub(crate) use shelf::Change;
 use shelf::Shelf;
-pub(crate) use shelf::{Change, Compacted};
 
 /// A revision no client can have seen: etcd's first is 1.
 const FIRST: u64 = 1;
@@ -32,8 +33,12 @@ pub(crate) struct Store {
 struct Inner {
     revision: u64,
     shelves: BTreeMap<Arc<str>, Shelf>,
-    journal: Journal,
+    /// The changes of all shelves, for those who follow everything: also shelves that do not exist yet.
+    journal: Log<Entry>,
 }
+
+/// A change and the shelf it was made on.
+pub(crate) type Entry = (Arc<str>, Arc<Change>);
 
 /// What a write wants to find where it writes.
 #[derive(Clone, Copy, Debug)]
@@ -55,9 +60,7 @@ pub(crate) struct Snapshot {
 
 impl Store {
     pub(crate) fn new() -> Self {
-        Self {
-            inner: RwLock::new(Inner { revision: FIRST, shelves: BTreeMap::new(), journal: Journal::new() }),
-        }
+        Self { inner: RwLock::new(Inner { revision: FIRST, shelves: BTreeMap::new(), journal: Log::new() }) }
     }
 
     /// The revision of the last write.
@@ -115,7 +118,7 @@ impl Store {
 
     /// At most `limit` changes of all shelves after a revision, oldest first.
     pub(crate) fn since_on_all(&self, revision: u64, limit: usize) -> Result<Vec<Entry>, Compacted> {
-        self.read().journal.since(revision, limit)
+        Ok(self.read().journal.since(revision)?.take(limit).map(|(_, entry)| entry.clone()).collect())
     }
 
     /// Tells of each change of every shelf, also of those to come.
@@ -175,7 +178,7 @@ impl Store {
     /// Forgets all changes, as a compaction of etcd does: watchers that are behind must list again.
     pub(crate) fn compact(&self) {
         for shelf in self.write().shelves.values_mut() {
-            shelf.compact(0);
+            shelf.compact();
         }
     }
 
@@ -207,7 +210,7 @@ impl Inner {
         let change = self.shelf(name).record(object, deleted);
         let object = change.object.clone();
         if let Some((name, _)) = self.shelves.get_key_value(name) {
-            self.journal.record(name.clone(), change);
+            self.journal.record(object.revision, (name.clone(), change));
         }
         object
     }

@@ -1,16 +1,13 @@
 //! All objects of one resource, and the log of their changes.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use tokio::sync::watch;
 
+use super::log::{Compacted, Log};
 use super::object::{Key, Object};
-
-/// How many changes a shelf remembers. Only the count bounds it: a log trimmed by time or idleness would send
-/// quiet watchers away for ever.
-pub(crate) const KEPT: usize = 10_000;
 
 /// What happened to one object.
 #[derive(Debug)]
@@ -24,25 +21,16 @@ pub(crate) struct Change {
     pub(crate) protobuf: OnceLock<Bytes>,
 }
 
-/// The changes asked for are no longer there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Compacted;
-
 #[derive(Debug)]
 pub(super) struct Shelf {
     objects: BTreeMap<Key, Arc<Object>>,
     by_owner: BTreeMap<Box<str>, BTreeSet<Key>>,
-    log: VecDeque<Arc<Change>>,
-    /// The revision of the last change that fell out of the log.
-    floor: u64,
-    /// The revision of the last change.
-    latest: watch::Sender<u64>,
+    log: Log<Arc<Change>>,
 }
 
 impl Shelf {
     pub(super) fn new() -> Self {
-        let (latest, _) = watch::channel(0);
-        Self { objects: BTreeMap::new(), by_owner: BTreeMap::new(), log: VecDeque::new(), floor: 0, latest }
+        Self { objects: BTreeMap::new(), by_owner: BTreeMap::new(), log: Log::new() }
     }
 
     pub(super) fn get(&self, key: &Key) -> Option<&Arc<Object>> {
@@ -50,7 +38,7 @@ impl Shelf {
     }
 
     pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
-        self.latest.subscribe()
+        self.log.subscribe()
     }
 
     /// All objects of a namespace, or of all if it is empty.
@@ -90,11 +78,7 @@ impl Shelf {
         &self,
         revision: u64,
     ) -> Result<impl DoubleEndedIterator<Item = &Arc<Change>> + ExactSizeIterator, Compacted> {
-        if revision < self.floor {
-            return Err(Compacted);
-        }
-        let first = self.log.partition_point(|change| change.revision <= revision);
-        Ok(self.log.range(first..))
+        Ok(self.log.since(revision)?.map(|(_, change)| change))
     }
 
     /// Writes one change down and tells everybody.
@@ -106,20 +90,13 @@ impl Shelf {
         self.index(old.as_deref(), (!deleted).then_some(&*object));
         let revision = object.revision;
         let change = Arc::new(Change { revision, old, object, deleted, protobuf: OnceLock::new() });
-        self.log.push_back(change.clone());
-        if self.log.len() > KEPT {
-            self.compact(KEPT);
-        }
-        self.latest.send_replace(revision);
+        self.log.record(revision, change.clone());
         change
     }
 
-    /// Forgets all but the last `keep` changes.
-    pub(super) fn compact(&mut self, keep: usize) {
-        while self.log.len() > keep {
-            let Some(change) = self.log.pop_front() else { return };
-            self.floor = change.revision;
-        }
+    /// Forgets all changes.
+    pub(super) fn compact(&mut self) {
+        self.log.keep(0);
     }
 
     fn index(&mut self, old: Option<&Object>, new: Option<&Object>) {
