@@ -1,0 +1,1 @@
+//! A stateful mock of the Hetzner Cloud API.
