@@ -1,1 +1,4 @@
 //! A stateful mock of the Hetzner Cloud API.
+
+mod labels;
+mod selector;
