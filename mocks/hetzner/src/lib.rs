@@ -1,4 +1,5 @@
 //! A stateful mock of the Hetzner Cloud API.
 
 mod labels;
+mod limit;
 mod selector;
