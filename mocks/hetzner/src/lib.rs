@@ -1,1 +1,5 @@
 //! A stateful mock of the Hetzner Cloud API.
+
+mod money;
+
+pub use money::{Money, MoneyError, VatRate};
