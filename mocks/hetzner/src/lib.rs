@@ -3,4 +3,7 @@
 mod address;
 mod labels;
 mod limit;
+mod money;
 mod selector;
+
+pub use money::{Money, MoneyError, VatRate};
