@@ -55,6 +55,14 @@ impl Money {
         Money { units: rounded(self.units.saturating_mul(factor), WHOLE) }
     }
 
+    /// One of so many equal parts, rounded up to the sixteenth decimal: all parts together are no less.
+    #[must_use]
+    pub fn part(self, parts: u64) -> Money {
+        let parts = i128::from(parts.max(1));
+        let rest = self.units.rem_euclid(parts).min(1);
+        Money { units: self.units.div_euclid(parts) + rest }
+    }
+
     /// Whether it is less than nothing.
     pub fn is_negative(self) -> bool {
         self.units < 0
@@ -260,6 +268,13 @@ mod tests {
         fn times_is_adding_so_often(units in -10_i128.pow(20)..10_i128.pow(20), times in 0_u64..50) {
             let amount = Money { units };
             prop_assert_eq!(amount * times, (0..times).map(|_| amount).sum::<Money>());
+        }
+
+        #[test]
+        fn parts_are_together_the_whole_or_a_trace_more(units in -10_i128.pow(20)..10_i128.pow(20), parts in 1_u64..1000) {
+            let amount = Money { units };
+            let excess = (amount.part(parts) * parts - amount).units;
+            prop_assert!((0..i128::from(parts)).contains(&excess));
         }
 
         #[test]
