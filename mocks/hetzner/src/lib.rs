@@ -2,6 +2,7 @@
 
 mod address;
 mod labels;
+mod ledger;
 mod limit;
 mod money;
 mod selector;
