@@ -1,6 +1,7 @@
 //! A stateful mock of the Hetzner Cloud API.
 
 mod action;
+mod admin;
 mod books;
 mod call;
 mod catalogue;
@@ -9,6 +10,7 @@ mod chance;
 mod engine;
 mod firewall;
 mod floating_ip;
+mod host;
 mod image;
 mod kind;
 mod labels;
@@ -28,6 +30,7 @@ mod selector;
 mod server;
 mod shelf;
 mod show;
+mod snapshot;
 mod ssh_key;
 mod timeline;
 mod trouble;
@@ -38,5 +41,7 @@ mod wrong;
 pub use call::{Reply, Request};
 pub use catalogue::Catalogue;
 pub use engine::{Engine, Token};
+pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
 pub use profile::Profile;
+pub use snapshot::{Snapshot, SnapshotError};
