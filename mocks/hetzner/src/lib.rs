@@ -1,6 +1,7 @@
 //! A stateful mock of the Hetzner Cloud API.
 
 mod action;
+mod address;
 mod admin;
 mod books;
 mod call;
@@ -14,8 +15,10 @@ mod host;
 mod image;
 mod kind;
 mod labels;
+mod ledger;
 mod limit;
 mod load_balancer;
+mod money;
 mod network;
 mod offer;
 mod placement_group;
@@ -45,3 +48,5 @@ pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
 pub use profile::Profile;
 pub use snapshot::{Snapshot, SnapshotError};
+
+pub use money::{Money, MoneyError, VatRate};
