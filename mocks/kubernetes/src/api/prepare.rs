@@ -211,7 +211,10 @@ fn custom_update(
         version.validate(after, Some(before))
     });
     refuse(target.resource, after, wrong)?;
-    version.default(after);
+    if status {
+        // All but the status is as it was found, and what is stored in another version has not the defaults of this.
+        version.default(after);
+    }
     Ok(())
 }
 
