@@ -1,1 +1,42 @@
 //! A stateful mock of the Hetzner Cloud API.
+
+mod action;
+mod books;
+mod call;
+mod catalogue;
+mod certificate;
+mod chance;
+mod engine;
+mod firewall;
+mod floating_ip;
+mod image;
+mod kind;
+mod labels;
+mod limit;
+mod load_balancer;
+mod network;
+mod offer;
+mod placement_group;
+mod primary_ip;
+mod profile;
+mod project;
+mod quota;
+#[cfg(test)]
+mod rig;
+mod routes;
+mod selector;
+mod server;
+mod shelf;
+mod show;
+mod ssh_key;
+mod timeline;
+mod trouble;
+mod upkeep;
+mod volume;
+mod wrong;
+
+pub use call::{Reply, Request};
+pub use catalogue::Catalogue;
+pub use engine::{Engine, Token};
+pub use kind::Kind;
+pub use profile::Profile;

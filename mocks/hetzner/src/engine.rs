@@ -1,0 +1,208 @@
+//! The whole API as a function: a moment and a request in, a reply out. No clock is read and nothing is written.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mock_clock::Time;
+use serde_json::Value;
+
+use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run};
+use crate::catalogue::Catalogue;
+use crate::profile::Profile;
+use crate::project::Project;
+use crate::routes;
+use crate::trouble::Meddling;
+use crate::wrong::Wrong;
+
+/// What all paths begin with.
+const VERSION: &str = "/v1";
+/// How many answers are kept for those who ask again while nothing has changed.
+const KEPT_ANSWERS: usize = 64;
+
+/// The Hetzner Cloud of one project.
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) project: Project,
+    tokens: Vec<Token>,
+    routes: Routes,
+    /// Where the links of lists lead.
+    root: String,
+    /// Answers that hold until something changes.
+    kept: BTreeMap<String, Served>,
+}
+
+/// Who may come in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What stands in the header.
+    pub secret: String,
+    /// It may look, and change nothing.
+    pub read_only: bool,
+}
+
+/// An answer that is ready to go out.
+#[derive(Clone, Debug)]
+struct Served {
+    status: u16,
+    links: Vec<(&'static str, String)>,
+    body: Option<Arc<Vec<u8>>>,
+}
+
+impl Engine {
+    /// A project with nothing in it.
+    pub fn new(catalogue: Arc<Catalogue>, profile: Profile, seed: u64, now: Time) -> Self {
+        Self::with(Project::new(catalogue, profile, seed, now))
+    }
+
+    pub(crate) fn with(project: Project) -> Self {
+        Self {
+            project,
+            tokens: Vec::new(),
+            routes: routes::all(),
+            root: String::new(),
+            kept: BTreeMap::new(),
+        }
+    }
+
+    /// Lets this token in, and no longer just any.
+    pub fn admit(&mut self, token: Token) {
+        self.tokens.push(token);
+    }
+
+    /// Lets everything happen whose time has come. Says whether there was anything.
+    pub fn advance(&mut self, now: Time) -> bool {
+        let any = self.project.advance(now);
+        if any {
+            self.kept.clear();
+        }
+        any
+    }
+
+    /// The next moment at which something happens by itself.
+    pub fn next(&self) -> Option<Time> {
+        self.project.timeline.next()
+    }
+
+    /// Answers a request at a moment. What was to happen until then happens before.
+    pub fn answer(&mut self, now: Time, request: &Request) -> Reply {
+        self.advance(now);
+        let correlation = format!("{:016x}", self.project.correlation.draw());
+        let result = self.admitted(now, request).and_then(|path| self.serve(now, request, &path));
+        let (status, links, body) = match result {
+            Ok(Served { status, links, body }) => (status, links, body),
+            Err(wrong) => (wrong.status(), Vec::new(), Some(bytes(&wrong.show()))),
+        };
+        let mut headers = self.limit_headers(now);
+        headers.push(("X-Correlation-Id", correlation));
+        if body.is_some() {
+            headers.push(("Content-Type", "application/json".to_owned()));
+        }
+        if !links.is_empty() {
+            headers.push(("Link", self.link_header(&links)));
+        }
+        Reply { status, headers, body }
+    }
+
+    /// The path below the version, for a request that may come in: not too many of them, and with a token.
+    fn admitted(&mut self, now: Time, request: &Request) -> Result<String, Wrong> {
+        if !self.project.limit.take(now) {
+            return Err(self.too_many(request));
+        }
+        let path = request.path.strip_prefix(VERSION).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let path = path.ok_or_else(Wrong::no_such_path)?;
+        let token =
+            secret(request).and_then(|secret| self.tokens.iter().find(|token| token.secret == secret));
+        let token = token.ok_or_else(Wrong::unauthorized)?;
+        if token.read_only && request.method != "GET" {
+            return Err(Wrong::read_only());
+        }
+        // Endpoints are given with and without a slash at their end, so it may come twice.
+        Ok(format!("/{}", path.trim_matches('/')))
+    }
+
+    fn serve(&mut self, now: Time, request: &Request, path: &str) -> Result<Served, Wrong> {
+        let step = self.routes.find(&request.method, path)?;
+        let meddling = self.project.meddle(now, request, path);
+        if let Meddling::Instead(wrong) = meddling {
+            return Err(wrong);
+        }
+        let call = Call {
+            now,
+            path,
+            ids: step.ids,
+            query: Query::parse(&request.query),
+            body: &request.body,
+            agent: &request.agent,
+        };
+        let served = match step.run {
+            Run::Look(look) => self.look(look, &call, request),
+            Run::Change(change) => {
+                self.kept.clear();
+                change(&mut self.project, &call).map(Served::from)
+            }
+            Run::Absent => Err(Wrong::not_simulated(&request.method, path)),
+        };
+        match meddling {
+            Meddling::After(wrong) if served.is_ok() => Err(wrong),
+            _ => served,
+        }
+    }
+
+    /// Looks, unless the same was asked before and nothing has changed since.
+    fn look(
+        &mut self,
+        look: fn(&Project, &Call<'_>) -> Answered,
+        call: &Call<'_>,
+        request: &Request,
+    ) -> Result<Served, Wrong> {
+        let key = format!("{}?{}", call.path, request.query);
+        if let Some(kept) = self.kept.get(&key) {
+            return Ok(kept.clone());
+        }
+        let served = Served::from(look(&self.project, call)?);
+        if self.kept.len() < KEPT_ANSWERS {
+            self.kept.insert(key, served.clone());
+        }
+        Ok(served)
+    }
+
+    fn too_many(&self, request: &Request) -> Wrong {
+        let known: String = secret(request).unwrap_or_default().chars().take(8).collect();
+        let per_hour = self.project.limit.per_hour();
+        Wrong::new(
+            "rate_limit_exceeded",
+            format!("limit of {per_hour} requests per hour for token '{known}…' reached"),
+        )
+    }
+
+    fn limit_headers(&self, now: Time) -> Vec<(&'static str, String)> {
+        let limit = &self.project.limit;
+        vec![
+            ("RateLimit-Limit", limit.per_hour().to_string()),
+            ("RateLimit-Remaining", limit.remaining(now).to_string()),
+            ("RateLimit-Reset", limit.reset_s(now).to_string()),
+        ]
+    }
+
+    fn link_header(&self, links: &[(&'static str, String)]) -> String {
+        let links = links
+            .iter()
+            .map(|(relation, target)| format!("<{}{VERSION}{target}>; rel={relation}", self.root));
+        links.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl From<Answer> for Served {
+    fn from(answer: Answer) -> Self {
+        Self { status: answer.status, links: answer.links, body: answer.body.as_ref().map(bytes) }
+    }
+}
+
+fn secret(request: &Request) -> Option<&str> {
+    let (scheme, secret) = request.authorization.as_deref()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(secret.trim())
+}
+
+fn bytes(value: &Value) -> Arc<Vec<u8>> {
+    Arc::new(value.to_string().into_bytes())
+}

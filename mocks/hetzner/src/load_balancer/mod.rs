@@ -1,0 +1,22 @@
+//! What spreads connections over servers.
+
+use serde::{Deserialize, Serialize};
+
+use crate::shelf::{Head, resource};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LoadBalancer {
+    pub(crate) head: Head,
+}
+
+resource!(LoadBalancer, LoadBalancer);
+
+impl LoadBalancer {
+    /// Whether a server is among its targets, by its id.
+    pub(crate) fn targets_server(&self, _server: u64) -> bool {
+        false
+    }
+
+    /// A server is gone.
+    pub(crate) fn forget(&mut self, _server: u64) {}
+}

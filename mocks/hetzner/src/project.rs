@@ -1,0 +1,95 @@
+//! Everything that one token owns. It is plain data: it can be written down, read again and compared.
+
+use std::sync::Arc;
+
+use mock_clock::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::action::Actions;
+use crate::catalogue::Catalogue;
+use crate::certificate::Certificate;
+use crate::chance::Chance;
+use crate::firewall::Firewall;
+use crate::floating_ip::FloatingIp;
+use crate::image::Image;
+use crate::limit::Bucket;
+use crate::load_balancer::LoadBalancer;
+use crate::network::Network;
+use crate::placement_group::PlacementGroup;
+use crate::primary_ip::PrimaryIp;
+use crate::profile::Profile;
+use crate::server::Server;
+use crate::shelf::Shelf;
+use crate::ssh_key::SshKey;
+use crate::timeline::{Happening, Timeline};
+use crate::volume::Volume;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Project {
+    pub(crate) profile: Profile,
+    pub(crate) servers: Shelf<Server>,
+    pub(crate) images: Shelf<Image>,
+    pub(crate) ssh_keys: Shelf<SshKey>,
+    pub(crate) networks: Shelf<Network>,
+    pub(crate) firewalls: Shelf<Firewall>,
+    pub(crate) placement_groups: Shelf<PlacementGroup>,
+    pub(crate) volumes: Shelf<Volume>,
+    pub(crate) primary_ips: Shelf<PrimaryIp>,
+    pub(crate) floating_ips: Shelf<FloatingIp>,
+    pub(crate) load_balancers: Shelf<LoadBalancer>,
+    pub(crate) certificates: Shelf<Certificate>,
+    pub(crate) actions: Actions,
+    pub(crate) timeline: Timeline,
+    pub(crate) chance: Chance,
+    /// Draws the names of requests, so that how often somebody looks decides nothing.
+    pub(crate) correlation: Chance,
+    pub(crate) limit: Bucket,
+    /// What is for sale. It belongs to the cloud and not to the project, so it is not written down with it.
+    #[serde(skip)]
+    pub(crate) catalogue: Arc<Catalogue>,
+}
+
+/// How many requests an hour a project may make.
+const REQUESTS_PER_HOUR: u64 = 3600;
+
+impl Project {
+    /// One with nothing in it.
+    pub(crate) fn new(catalogue: Arc<Catalogue>, profile: Profile, seed: u64, now: Time) -> Self {
+        let project = Self {
+            profile,
+            servers: Shelf::default(),
+            images: Shelf::default(),
+            ssh_keys: Shelf::default(),
+            networks: Shelf::default(),
+            firewalls: Shelf::default(),
+            placement_groups: Shelf::default(),
+            volumes: Shelf::default(),
+            primary_ips: Shelf::default(),
+            floating_ips: Shelf::default(),
+            load_balancers: Shelf::default(),
+            certificates: Shelf::default(),
+            actions: Actions::default(),
+            timeline: Timeline::default(),
+            chance: Chance::new(seed),
+            correlation: Chance::new(!seed),
+            limit: Bucket::new(REQUESTS_PER_HOUR),
+            catalogue,
+        };
+        project
+    }
+
+    /// Lets everything happen whose time has come. Says whether there was anything.
+    pub(crate) fn advance(&mut self, now: Time) -> bool {
+        let mut any = false;
+        while let Some((at, what)) = self.timeline.due(now) {
+            any = true;
+            match what {
+                Happening::ActionEnds(id) => self.end_action(at, id),
+                Happening::Server(effect) => effect.settle(self, at, true),
+                Happening::SightChanges => {}
+            }
+        }
+        any
+    }
+}

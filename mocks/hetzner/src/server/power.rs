@@ -1,0 +1,76 @@
+//! Switching servers on and off.
+
+use serde_json::json;
+
+use crate::action::Undertaking;
+use crate::call::{Answer, Answered, Call};
+use crate::kind::Kind;
+use crate::project::Project;
+use crate::server::{Effect, Status, become_status};
+use crate::wrong::Wrong;
+
+pub(super) fn on(project: &mut Project, call: &Call<'_>) -> Answered {
+    switch(project, call, "start_server", |is| match is {
+        Status::Off => Some((Status::Starting, Status::Running)),
+        _ => None,
+    })
+}
+
+/// The plug is pulled.
+pub(super) fn off(project: &mut Project, call: &Call<'_>) -> Answered {
+    switch(project, call, "stop_server", |is| match is {
+        Status::Off => None,
+        _ => Some((Status::Stopping, Status::Off)),
+    })
+}
+
+/// The system is asked to end. The action ends when it was asked; the server goes off when the system is done.
+pub(super) fn shutdown(project: &mut Project, call: &Call<'_>) -> Answered {
+    switch(project, call, "shutdown_server", |is| match is {
+        Status::Running => Some((Status::Running, Status::Off)),
+        _ => None,
+    })
+}
+
+pub(super) fn reboot(project: &mut Project, call: &Call<'_>) -> Answered {
+    again(project, call, "reboot_server")
+}
+
+pub(super) fn reset(project: &mut Project, call: &Call<'_>) -> Answered {
+    again(project, call, "reset_server")
+}
+
+/// Begins the change that fits what the server does now: what it is meanwhile, and what at the end. None is no change.
+fn switch(
+    project: &mut Project,
+    call: &Call<'_>,
+    command: &'static str,
+    change: impl FnOnce(Status) -> Option<(Status, Status)>,
+) -> Answered {
+    let id = ready(project, call)?;
+    let before = project.servers.get(id)?.status;
+    let mut undertaking = Undertaking::on(command, Kind::Server, id);
+    if let Some((meanwhile, status)) = change(before) {
+        become_status(project, call.now, id, meanwhile);
+        undertaking = undertaking.effect(Effect::Becomes { server: id, status, otherwise: before });
+    }
+    let begun = project.begin(call.now, undertaking);
+    Ok(Answer::created(json!({"action": project.action(begun)})))
+}
+
+fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answered {
+    let id = ready(project, call)?;
+    if project.servers.get(id)?.status == Status::Off {
+        return Err(Wrong::new("invalid_input", "server is off"));
+    }
+    let begun = project.begin(call.now, Undertaking::on(command, Kind::Server, id));
+    Ok(Answer::created(json!({"action": project.action(begun)})))
+}
+
+/// The server of the path, if nobody works on it. There are no parameters.
+fn ready(project: &Project, call: &Call<'_>) -> Result<u64, Wrong> {
+    project.servers.get(call.id())?;
+    call.no_body()?;
+    project.unlocked(Kind::Server, call.id())?;
+    Ok(call.id())
+}

@@ -1,0 +1,9 @@
+//! How plain values look on the wire.
+
+use jiff::Timestamp;
+use mock_clock::Time;
+
+/// A moment, to the second, as the API writes it.
+pub(crate) fn moment(time: Time) -> String {
+    Timestamp::from(time).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

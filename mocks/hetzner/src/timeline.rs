@@ -1,0 +1,62 @@
+//! What will happen later, in the order of its time; what falls on the same moment happens in the order it was planned.
+
+use std::collections::BTreeMap;
+
+use mock_clock::Time;
+use serde::{Deserialize, Serialize};
+
+use crate::server;
+
+/// Something that happens by itself when its time has come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Happening {
+    /// The action of this id comes to its end.
+    ActionEnds(u64),
+    /// A server changes without an action that is shown.
+    Server(server::Effect),
+    /// What is shown changes with the hour alone, such as a type that is no longer to be had.
+    SightChanges,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Time, u64, Happening)>", into = "Vec<(Time, u64, Happening)>")]
+pub(crate) struct Timeline {
+    planned: BTreeMap<(Time, u64), Happening>,
+    next: u64,
+}
+
+impl Timeline {
+    /// Plans it. Nothing is planned for [`Time::NEVER`].
+    pub(crate) fn plan(&mut self, at: Time, what: Happening) {
+        if at < Time::NEVER {
+            self.planned.insert((at, self.next), what);
+            self.next += 1;
+        }
+    }
+
+    /// The next moment at which something happens.
+    pub(crate) fn next(&self) -> Option<Time> {
+        self.planned.first_key_value().map(|((at, _), _)| *at)
+    }
+
+    /// Takes out what comes first, if its time has come.
+    pub(crate) fn due(&mut self, now: Time) -> Option<(Time, Happening)> {
+        let first = self.planned.first_entry().filter(|entry| entry.key().0 <= now)?;
+        let ((at, _), what) = first.remove_entry();
+        Some((at, what))
+    }
+}
+
+impl From<Vec<(Time, u64, Happening)>> for Timeline {
+    fn from(all: Vec<(Time, u64, Happening)>) -> Self {
+        let next = all.iter().map(|(_, number, _)| number + 1).max().unwrap_or(0);
+        Self { planned: all.into_iter().map(|(at, number, what)| ((at, number), what)).collect(), next }
+    }
+}
+
+impl From<Timeline> for Vec<(Time, u64, Happening)> {
+    fn from(timeline: Timeline) -> Self {
+        timeline.planned.into_iter().map(|((at, number), what)| (at, number, what)).collect()
+    }
+}
