@@ -2,6 +2,7 @@
 
 mod action;
 mod address;
+mod admin;
 mod books;
 mod call;
 mod catalogue;
@@ -10,6 +11,7 @@ mod chance;
 mod engine;
 mod firewall;
 mod floating_ip;
+mod host;
 mod image;
 mod kind;
 mod labels;
@@ -31,6 +33,7 @@ mod selector;
 mod server;
 mod shelf;
 mod show;
+mod snapshot;
 mod ssh_key;
 mod timeline;
 mod trouble;
@@ -41,6 +44,9 @@ mod wrong;
 pub use call::{Reply, Request};
 pub use catalogue::Catalogue;
 pub use engine::{Engine, Token};
+pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
-pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
+pub use snapshot::{Snapshot, SnapshotError};
+
+pub use money::{Money, MoneyError, VatRate};
