@@ -1,6 +1,7 @@
 //! A stateful mock of the Hetzner Cloud API.
 
 mod action;
+mod address;
 mod books;
 mod call;
 mod catalogue;
