@@ -27,6 +27,8 @@ pub struct Engine {
     routes: Routes,
     /// Where the links of lists lead.
     root: String,
+    /// Counts the changes.
+    revision: u64,
     /// Answers that hold until something changes.
     kept: BTreeMap<String, Served>,
 }
@@ -60,6 +62,7 @@ impl Engine {
             tokens: Vec::new(),
             routes: routes::all(),
             root: String::new(),
+            revision: 0,
             kept: BTreeMap::new(),
         }
     }
@@ -73,7 +76,7 @@ impl Engine {
     pub fn advance(&mut self, now: Time) -> bool {
         let any = self.project.advance(now);
         if any {
-            self.kept.clear();
+            self.touched();
         }
         any
     }
@@ -81,6 +84,27 @@ impl Engine {
     /// The next moment at which something happens by itself.
     pub fn next(&self) -> Option<Time> {
         self.project.timeline.next()
+    }
+
+    /// Counts the changes: as long as it is the same, nothing has changed.
+    pub fn revision(&self) -> u64 {
+        self.revision
+    }
+
+    /// Lets so many requests an hour through.
+    pub fn limit_requests(&mut self, now: Time, per_hour: u64) {
+        self.project.limit.set_limit(now, per_hour);
+    }
+
+    /// Tells where clients find it, for the links of lists.
+    pub fn reached_at(&mut self, root: &str) {
+        root.clone_into(&mut self.root);
+    }
+
+    /// Something has changed, or may have.
+    pub(crate) fn touched(&mut self) {
+        self.revision += 1;
+        self.kept.clear();
     }
 
     /// Answers a request at a moment. What was to happen until then happens before.
@@ -137,7 +161,7 @@ impl Engine {
         let served = match step.run {
             Run::Look(look) => self.look(look, &call, request),
             Run::Change(change) => {
-                self.kept.clear();
+                self.touched();
                 change(&mut self.project, &call).map(Served::from)
             }
             Run::Absent => Err(Wrong::not_simulated(&request.method, path)),

@@ -162,12 +162,10 @@ async fn bad_manners_cost_nobody_else() {
     let mut watch = line(&plane, Some(&plane)).await;
     watch.write_all(b"GET /api/v1/nodes?watch=1 HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
 
-    let start = plane.clock().now();
     assert!(get(&mut line(&plane, None).await, "/readyz", "").await.ends_with("ok"));
     plane.clock().sleep(Duration::from_secs(600)).await;
     assert!(get(&mut line(&plane, None).await, "/readyz", "").await.ends_with("ok"));
-    assert!(plane.clock().now() - start >= Duration::from_secs(600));
-    assert!(plane.clock().real_elapsed() < Duration::from_secs(20), "{}", plane.clock().status());
+    assert!(plane.clock().status().jumps() > 0, "{}", plane.clock().status());
     for mut stream in bad {
         assert!(rest(&mut stream).await.len() < 100, "closed, with no more than an alert");
     }

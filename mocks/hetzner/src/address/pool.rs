@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 const BLOCK: u32 = 1 << 14;
 /// Where blocks lie: the first address, and how many fit (198.18.0.0/15 and 100.64.0.0/10).
 const BLOCKS: [(Ipv4Addr, u32); 2] = [(Ipv4Addr::new(198, 18, 0, 0), 8), (Ipv4Addr::new(100, 64, 0, 0), 248)];
-/// How many /64 networks a location has. With its number they fill 2001:db8::/32.
+/// How many /64 networks a location has. With its number they fill `2001:db8::/32`.
 const NETWORKS: u32 = (1 << 24) - 1;
 
 /// The addresses of all locations.
@@ -237,12 +237,11 @@ mod tests {
             for (location, take, which) in steps {
                 if take {
                     let mine = held.iter().filter(|(at, _)| *at == location).count();
-                    match pools.take_ipv4(names[location]) {
-                        Ok(ip) => {
-                            prop_assert!(held.iter().all(|(_, other)| *other != ip));
-                            held.push((location, ip));
-                        }
-                        Err(_) => prop_assert_eq!(mine, size as usize, "refused only when all are given"),
+                    if let Ok(ip) = pools.take_ipv4(names[location]) {
+                        prop_assert!(held.iter().all(|(_, other)| *other != ip));
+                        held.push((location, ip));
+                    } else {
+                        prop_assert_eq!(mine, size as usize, "refused only when all are given");
                     }
                     prop_assert!(mine <= size as usize);
                 } else if !held.is_empty() {

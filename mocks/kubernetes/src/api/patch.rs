@@ -44,8 +44,9 @@ impl Api {
     ) -> Result<Written, Status> {
         self.rewrite(target, write, |before, warnings| {
             let after = patch(before)?;
-            let text = after.to_string();
-            let shown = || shown.map_or_else(|| text.clone(), patch::as_go);
+            // Made once more where it is shown: few are, and the text of an object is long.
+            let object = || patch(before).map(|after| after.to_string()).unwrap_or_default();
+            let shown = || shown.map_or_else(object, patch::as_go);
             decode::patched(target.resource, after, shown, write, warnings)
         })
     }

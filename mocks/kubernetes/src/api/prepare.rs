@@ -159,28 +159,22 @@ pub(super) fn structure(resource: &Resource) -> Structure<'_> {
 
 impl Shelf for Api {
     fn get(&self, kind: &str, namespace: &str, name: &str) -> Option<Arc<Value>> {
-        let registry = self.registry();
-        let resource =
-            registry.resources().find(|resource| resource.kind == kind && resource.custom.is_none())?;
-        let object = self.find(resource, namespace, name)?;
+        let resource = built_in(self, kind)?;
+        let object = self.find(&resource, namespace, name)?;
         // Every pod asks for its node, but there are too many nodes to keep them read.
-        Some(if kind == "Node" { Arc::new(view(resource, &object)) } else { object.kept_value() })
+        Some(if kind == "Node" { Arc::new(view(&resource, &object)) } else { object.kept_value() })
     }
 
     fn list(&self, kind: &str, namespace: &str) -> Vec<Arc<Value>> {
-        let registry = self.registry();
-        let mut resources = registry.resources();
-        let Some(resource) = resources.find(|resource| resource.kind == kind && resource.custom.is_none())
-        else {
-            return Vec::new();
-        };
-        self.store()
-            .list(&resource.shelf, namespace)
-            .objects
-            .iter()
-            .map(|object| object.kept_value())
-            .collect()
+        let objects = built_in(self, kind).map(|resource| self.list(&resource, namespace));
+        objects.into_iter().flatten().map(|object| object.kept_value()).collect()
     }
+}
+
+/// The built-in resource of a kind, in the version that comes first.
+fn built_in(api: &Api, kind: &str) -> Option<Arc<Resource>> {
+    let registry = api.registry();
+    registry.resources().find(|resource| resource.kind == kind && resource.custom.is_none()).cloned()
 }
 
 fn custom_create(api: &Api, resource: &Resource, version: &Version, value: &mut Value) -> Result<(), Status> {
@@ -217,18 +211,21 @@ fn custom_update(
         version.validate(after, Some(before))
     });
     refuse(target.resource, after, wrong)?;
-    version.default(after);
+    if status {
+        // All but the status is as it was found, and what is stored in another version has not the defaults of this.
+        version.default(after);
+    }
     Ok(())
 }
 
 /// Whether anything differs that is neither metadata nor, if it is kept apart, status.
 fn differs(before: &Value, after: &Value, status_apart: bool) -> bool {
-    let rest = |value: &Value| -> Vec<(String, Value)> {
-        let apart = |key: &str| key == "metadata" || status_apart && key == "status";
-        let fields = value.as_object().into_iter().flatten().filter(|(key, _)| !apart(key));
-        fields.map(|(key, value)| (key.clone(), value.clone())).collect()
-    };
-    rest(before) != rest(after)
+    let apart = |key: &str| key == "metadata" || status_apart && key == "status";
+    let [before, after] = [before, after].map(|object| {
+        let fields = object.as_object().into_iter().flatten();
+        fields.filter(|(key, _)| !apart(key))
+    });
+    before.ne(after)
 }
 
 fn refuse(resource: &Resource, value: &Value, wrong: Vec<Wrong>) -> Result<(), Status> {

@@ -276,6 +276,11 @@ async fn a_body_has_a_limit_and_who_exceeds_it_learns_that() {
 async fn a_client_that_falls_silent_is_cut_and_time_jumps_over_it() {
     let door = door().await;
     let start = door.clock.now();
+    let mut jumps = 0;
+    let mut jumped = || {
+        let before = std::mem::replace(&mut jumps, door.clock.status().jumps());
+        assert!(jumps > before, "{}", door.clock.status());
+    };
     let connected = door.tcp().await;
     let mut half_handshake = door.tcp().await;
     half_handshake.write_all(b"\x16\x03\x01").await.unwrap();
@@ -290,20 +295,22 @@ async fn a_client_that_falls_silent_is_cut_and_time_jumps_over_it() {
     ] {
         assert_eq!(rest(&mut stream).await, "");
     }
+    jumped();
     let mut half_again = door.tls(None).await;
     asked_on(&mut half_again, "/who", "jane").await;
     let mut rests = door.tls(None).await;
     asked_on(&mut rests, "/who", "jane").await;
     half_again.write_all(b"GET /wh").await.unwrap();
     assert_eq!(rest(&mut half_again).await, "");
+    jumped();
     let mut half_body = door.tls(None).await;
     half_body
         .write_all(format!("POST / HTTP/1.1\r\nContent-Length: 9\r\n{KEEP}half").as_bytes())
         .await
         .unwrap();
     assert!(rest(&mut half_body).await.starts_with("HTTP/1.1 504"));
+    jumped();
     assert!(door.clock.now() - start >= Duration::from_secs(32 + 32 + 60));
-    assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
     asked_on(&mut rests, "/who", "jane").await;
 }
 
@@ -320,10 +327,8 @@ async fn who_does_not_read_delays_nobody() {
         deaf.push(stream);
     }
     assert!(door.get("/who").await.ends_with("jane"));
-    let start = door.clock.now();
     door.clock.sleep(Duration::from_secs(3600)).await;
-    assert!(door.clock.now() - start >= Duration::from_secs(3600));
-    assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
+    assert!(door.clock.status().jumps() > 0, "{}", door.clock.status());
     assert!(door.get("/who").await.ends_with("jane"));
 }
 
@@ -333,7 +338,7 @@ async fn a_watch_waits_without_holding_the_clock() {
     let mut stream = door.tls(None).await;
     let text = asked_on(&mut stream, "/watch", "tick 30\n").await;
     assert!(text.contains("transfer-encoding: chunked"), "{text}");
-    assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
+    assert!(door.clock.status().jumps() > 0, "{}", door.clock.status());
 }
 
 fn asking(path: &str) -> Request<Empty<Bytes>> {
@@ -365,7 +370,7 @@ async fn a_reader_that_stalls_one_stream_stalls_only_that() {
     let who = sender.send_request(asking("/who")).await.unwrap();
     assert_eq!(who.collect().await.unwrap().to_bytes(), "jane");
     door.clock.sleep(Duration::from_secs(3600)).await;
-    assert!(door.clock.real_elapsed() < Duration::from_secs(20), "{}", door.clock.status());
+    assert!(door.clock.status().jumps() > 0, "{}", door.clock.status());
     assert_eq!(unread.collect().await.unwrap().to_bytes().len(), 512 * 65536);
 }
 
@@ -428,11 +433,10 @@ async fn nothing_is_left_of_a_listener_that_is_dropped() {
     let head = format!("POST / HTTP/1.1\r\nContent-Length: 9\r\nExpect: 100-continue\r\n{KEEP}");
     half_asked.write_all(head.as_bytes()).await.unwrap();
     until(&mut half_asked, "100 Continue").await;
-    let (address, start) = (door.listener.address(), door.clock.now());
+    let address = door.listener.address();
     drop(door.listener);
-    rest(&mut watch).await;
-    rest(&mut half_asked).await;
-    assert!(door.clock.now() - start < Duration::from_secs(1), "at once");
+    assert_eq!(rest(&mut watch).await, "", "not even the next tick");
+    assert_eq!(rest(&mut half_asked).await, "", "not even that it took too long");
     assert!(TcpStream::connect(address).await.is_err());
     let alive = tokio::runtime::Handle::current().metrics().num_alive_tasks();
     assert_eq!(alive, 0);

@@ -35,12 +35,12 @@ impl Selection {
         query: &Query,
     ) -> Result<Self, Status> {
         let labels = query.text("labelSelector").unwrap_or_default();
-        let labels = labels.parse().map_err(|error| invalid("label", error))?;
+        let labels = labels.parse().map_err(invalid)?;
         let mut text = query.text("fieldSelector").unwrap_or_default().to_owned();
         if !name.is_empty() {
             text = format!("metadata.name={name}{}{text}", if text.is_empty() { "" } else { "," });
         }
-        let selector: FieldSelector = text.parse().map_err(|error| invalid("field", error))?;
+        let selector: FieldSelector = text.parse().map_err(invalid)?;
         for field in selector.fields() {
             check_field(resource, field)?;
         }
@@ -94,7 +94,6 @@ impl Selection {
     }
 }
 
-fn invalid(what: &str, error: impl std::fmt::Display) -> Status {
-    let _ = what;
-    Status::bad_request(format!("{error}"))
+fn invalid(error: impl std::fmt::Display) -> Status {
+    Status::bad_request(error.to_string())
 }

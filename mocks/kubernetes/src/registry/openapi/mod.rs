@@ -5,6 +5,7 @@
 
 mod components;
 mod gnostic;
+mod paths;
 mod routes;
 mod v2;
 mod v3;

@@ -7,8 +7,7 @@ use serde_json::{Map, Value, json};
 use super::super::discovery::fingerprint;
 use super::super::{GroupVersion, Registry, api_version};
 use super::components::{Components, Dialect};
-use super::routes::{self, Operation, Route};
-use super::{RELEASE, TITLE};
+use super::{RELEASE, TITLE, paths};
 
 impl Registry {
     /// `/openapi/v3`: where the documents are. Addresses change with what they lead to, so that clients may keep what
@@ -30,13 +29,12 @@ impl Registry {
     /// `/openapi/v3/api/{version}` for the empty group, `/openapi/v3/apis/{group}/{version}` for the others.
     pub(crate) fn openapi_document(&self, group: &str, version: &str) -> Option<Value> {
         let resources = self.version(group, version)?;
-        let routes = resources.iter().flat_map(|resource| routes::of(resource));
-        let paths: Map<String, Value> = routes.map(|route| (route.path.clone(), path_item(&route))).collect();
+        let resources = || resources.iter().map(AsRef::as_ref);
         Some(json!({
             "openapi": "3.0.0",
             "info": {"title": TITLE, "version": RELEASE},
-            "paths": paths,
-            "components": {"schemas": Components::of(Dialect::V3, resources.iter().map(AsRef::as_ref))},
+            "paths": paths::of(Dialect::V3, resources()),
+            "components": {"schemas": Components::of(Dialect::V3, resources())},
         }))
     }
 }
@@ -52,40 +50,6 @@ fn hash(version: &GroupVersion) -> u64 {
         }
     }
     fingerprint(text.as_bytes())
-}
-
-fn path_item(route: &Route) -> Value {
-    let mut item: Map<String, Value> = route
-        .operations
-        .iter()
-        .map(|operation| (operation.method.to_owned(), operation_value(operation)))
-        .collect();
-    let placeholders: Vec<Value> = route
-        .placeholders()
-        .map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}))
-        .collect();
-    item.insert("parameters".to_owned(), placeholders.into());
-    Value::Object(item)
-}
-
-fn operation_value(operation: &Operation) -> Value {
-    let parameters = operation.parameters().iter();
-    let parameters: Vec<Value> = parameters
-        .map(|(name, kind)| json!({"name": name, "in": "query", "schema": {"type": kind}}))
-        .collect();
-    let mut value = json!({
-        "parameters": parameters,
-        "responses": {"200": {"description": "OK"}},
-        "x-kubernetes-action": operation.action,
-        "x-kubernetes-group-version-kind": operation.kind.to_value(),
-    });
-    let types = operation.patch_types();
-    if !types.is_empty() {
-        let content: Map<String, Value> =
-            types.iter().map(|name| ((*name).to_owned(), json!({"schema": {"type": "object"}}))).collect();
-        value["requestBody"] = json!({"content": content, "required": true});
-    }
-    value
 }
 
 #[cfg(test)]

@@ -3,9 +3,13 @@
 //! Constructors are named for the case. Every error a client sees passes here, whether it comes from the wire, from
 //! admission or from the store.
 
+mod wrong;
+
 use std::fmt;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+
+pub(crate) use wrong::{Cause, Wrong};
 
 /// An answer that is not an object: code, reason, sentence, details.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,16 +33,6 @@ pub(crate) struct Details {
     pub(crate) shown: bool,
 }
 
-/// One cause: in validation, one field that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Cause {
-    /// `FieldValueInvalid`, `FieldManagerConflict`, …
-    pub(crate) reason: String,
-    pub(crate) message: String,
-    /// The path of the field, `spec.containers[0].name`; may be empty.
-    pub(crate) field: String,
-}
-
 /// A resource by its plural name, as errors call it: `nodes`, `deployments.apps`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'a> {
@@ -53,106 +47,12 @@ impl fmt::Display for Name<'_> {
     }
 }
 
-/// A wrong field of an object, in upstream's words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wrong {
-    pub(crate) cause: Cause,
-}
-
-impl Wrong {
-    fn new(reason: &str, field: impl Into<String>, message: String) -> Self {
-        Self { cause: Cause { reason: reason.to_owned(), message, field: field.into() } }
-    }
-
-    pub(crate) fn required(field: impl Into<String>, detail: &str) -> Self {
-        let tail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self::new("FieldValueRequired", field, format!("Required value{tail}"))
-    }
-
-    pub(crate) fn invalid(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
-    }
-
-    /// An invalid value that is too large to show.
-    pub(crate) fn invalid_unshown(field: impl Into<String>, detail: &str) -> Self {
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {detail}"))
-    }
-
-    /// The same for a value that upstream does not print as JSON of the wire, but as its own struct: `shown`.
-    pub(crate) fn invalid_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self::new("FieldValueInvalid", field, format!("Invalid value: {shown}{detail}"))
-    }
-
-    /// A value of the wrong JSON type.
-    pub(crate) fn wrong_type(field: impl Into<String>, value: &Value, detail: &str) -> Self {
-        Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {}: {detail}", shown(value)))
-    }
-
-    pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
-        Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
-    }
-
-    pub(crate) fn duplicate(field: impl Into<String>, value: &Value) -> Self {
-        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {}", shown(value)))
-    }
-
-    /// A value out of a list that upstream prints as its own struct.
-    pub(crate) fn not_supported_shown(field: impl Into<String>, shown: &str, supported: &[&str]) -> Self {
-        let list = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
-        let message = format!("Unsupported value: {shown}: supported values: {list}");
-        Self::new("FieldValueNotSupported", field, message)
-    }
-
-    /// A duplicate that upstream prints as its own struct.
-    pub(crate) fn duplicate_shown(field: impl Into<String>, shown: &str, detail: &str) -> Self {
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
-        Self::new("FieldValueDuplicate", field, format!("Duplicate value: {shown}{detail}"))
-    }
-
-    pub(crate) fn not_found(field: impl Into<String>, value: &Value) -> Self {
-        Self::new("FieldValueNotFound", field, format!("Not found: {}", shown(value)))
-    }
-
-    pub(crate) fn too_long(field: impl Into<String>, limit: usize) -> Self {
-        let unit = if limit == 1 { "byte" } else { "bytes" };
-        let detail = format!("Too long: may not be more than {limit} {unit}");
-        Self::new("FieldValueTooLong", field, detail)
-    }
-
-    pub(crate) fn too_many(field: impl Into<String>, actual: usize, limit: usize) -> Self {
-        let unit = if limit == 1 { "item" } else { "items" };
-        let detail = format!("Too many: {actual}: must have at most {limit} {unit}");
-        Self::new("FieldValueTooMany", field, detail)
-    }
-
-    pub(crate) fn not_supported(field: impl Into<String>, value: &Value, supported: &[&str]) -> Self {
-        let list = supported.iter().map(|value| format!("{value:?}")).collect::<Vec<_>>().join(", ");
-        let message = format!("Unsupported value: {}: supported values: {list}", shown(value));
-        Self::new("FieldValueNotSupported", field, message)
-    }
-}
-
-impl fmt::Display for Wrong {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.cause.field.is_empty() {
-            return f.write_str(&self.cause.message);
-        }
-        write!(f, "{}: {}", self.cause.field, self.cause.message)
-    }
-}
-
 /// `conflict with X`, for several fields.
 fn one_managers_conflicts(causes: &[Cause]) -> String {
     let heading = causes.first().map_or("", |cause| cause.message.as_str());
     let mut lines = vec![format!("{}:", heading.replacen("conflict", "conflicts", 1))];
     lines.extend(causes.iter().map(|cause| format!("- {}", cause.field)));
     lines.join("\n")
-}
-
-/// A value as upstream prints it inside an error.
-fn shown(value: &Value) -> String {
-    value.to_string()
 }
 
 impl Status {
@@ -428,7 +328,7 @@ impl Status {
 
 impl Details {
     fn to_value(&self) -> Value {
-        let mut details = serde_json::Map::new();
+        let mut details = Map::new();
         let texts = [("name", &self.name), ("group", &self.group), ("kind", &self.kind)];
         for (key, text) in texts {
             if !text.is_empty() {
@@ -442,18 +342,6 @@ impl Details {
             details.insert("retryAfterSeconds".to_owned(), Value::from(self.retry_after_seconds));
         }
         Value::Object(details)
-    }
-}
-
-impl Cause {
-    fn to_value(&self) -> Value {
-        let mut cause = serde_json::Map::new();
-        for (key, text) in [("reason", &self.reason), ("message", &self.message), ("field", &self.field)] {
-            if !text.is_empty() {
-                cause.insert(key.to_owned(), Value::from(text.as_str()));
-            }
-        }
-        Value::Object(cause)
     }
 }
 

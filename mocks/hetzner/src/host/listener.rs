@@ -1,0 +1,127 @@
+//! `wiremock` as the carrier: one mock that matches everything and hands it over.
+//!
+//! `wiremock` keeps every request that a mock has matched for as long as the mock is mounted, whether recording is on
+//! or not. So the mock is mounted anew now and then. Both steps, taking all mocks away and mounting the new one, wait
+//! in one queue for the lock that the request being answered holds, so no other request comes between them.
+
+use std::future::Future;
+use std::net::{SocketAddr, TcpListener};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Weak};
+use std::task::{Context, Waker};
+
+use mock_clock::Time;
+use wiremock::{Mock, MockServer, Request as Carried, Respond, ResponseTemplate, matchers};
+
+use crate::call::{Reply, Request};
+use crate::engine::Engine;
+use crate::host::{Shared, StartError};
+
+/// After so many requests the mock is mounted anew.
+const REQUESTS_A_MOUNT: u32 = 2048;
+
+/// What answers: the API, or its administration.
+type Answering = fn(&mut Engine, Time, &Request) -> Reply;
+
+/// One port that is listened on, as long as this is there.
+pub(super) struct Listener {
+    address: SocketAddr,
+    _server: Arc<MockServer>,
+}
+
+/// What `wiremock` calls.
+struct Shell {
+    shared: Arc<Shared>,
+    answering: Answering,
+    server: Weak<MockServer>,
+    carried: AtomicU32,
+}
+
+/// Takes a port. Nobody is answered yet, but nobody else can take it any more.
+pub(super) fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
+    TcpListener::bind(address).map_err(|source| StartError::Listen { address, source })
+}
+
+impl Listener {
+    pub(super) async fn start(socket: TcpListener, shared: Arc<Shared>, answering: Answering) -> Self {
+        let server = MockServer::builder().listener(socket).disable_request_recording().start().await;
+        let server = Arc::new(server);
+        server.register(mock(shared, answering, Arc::downgrade(&server))).await;
+        Self { address: *server.address(), _server: server }
+    }
+
+    pub(super) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+fn mock(shared: Arc<Shared>, answering: Answering, server: Weak<MockServer>) -> Mock {
+    let shell = Shell { shared, answering, server, carried: AtomicU32::new(0) };
+    Mock::given(matchers::any()).respond_with(shell)
+}
+
+impl Respond for Shell {
+    fn respond(&self, request: &Carried) -> ResponseTemplate {
+        if self.carried.fetch_add(1, Ordering::Relaxed) == REQUESTS_A_MOUNT {
+            self.mount_anew();
+        }
+        let request = take_off(request);
+        put_on(self.shared.with(|engine, now| (self.answering)(engine, now, &request)))
+    }
+}
+
+impl Shell {
+    /// Puts both steps into the queue for the lock, and lets the rest happen once this request is answered.
+    fn mount_anew(&self) {
+        let Some(server) = self.server.upgrade() else { return };
+        let mock = mock(Arc::clone(&self.shared), self.answering, self.server.clone());
+        let taking = {
+            let server = Arc::clone(&server);
+            async move { server.reset().await }
+        };
+        let mut steps: [Pin<Box<dyn Future<Output = ()> + Send>>; 2] =
+            [Box::pin(taking), Box::pin(async move { server.register(mock).await })];
+        let mut nobody = Context::from_waker(Waker::noop());
+        for step in &mut steps {
+            // The lock is held for this request, so neither can be done yet.
+            let _ = step.as_mut().poll(&mut nobody);
+        }
+        let [taking, mounting] = steps;
+        tokio::spawn(async move {
+            taking.await;
+            mounting.await;
+        });
+    }
+}
+
+/// A request without its carrier.
+fn take_off(carried: &Carried) -> Request {
+    let header =
+        |name: &str| carried.headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    Request {
+        method: carried.method.to_string(),
+        path: carried.url.path().to_owned(),
+        query: carried.url.query().unwrap_or_default().to_owned(),
+        authorization: header("authorization"),
+        agent: header("user-agent").unwrap_or_default(),
+        body: carried.body.clone(),
+    }
+}
+
+/// A reply for its carrier. The type of the content belongs to the body there.
+fn put_on(reply: Reply) -> ResponseTemplate {
+    let mut template = ResponseTemplate::new(reply.status);
+    let mut kind = "";
+    for (name, value) in &reply.headers {
+        if *name == "Content-Type" {
+            kind = value;
+        } else {
+            template = template.insert_header(*name, value.as_str());
+        }
+    }
+    match reply.body {
+        Some(body) => template.set_body_raw(Arc::unwrap_or_clone(body), kind),
+        None => template,
+    }
+}
