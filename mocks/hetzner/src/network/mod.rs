@@ -15,6 +15,9 @@ pub(crate) use effect::Effect;
 pub(crate) use place::{Wanted, aliases_free, apart, attaching, joining, leaving, place};
 pub(crate) use room::{ACTIONS, ROUTES};
 
+#[cfg(test)]
+mod tests;
+
 use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
