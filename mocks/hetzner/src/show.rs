@@ -7,3 +7,8 @@ use mock_clock::Time;
 pub(crate) fn moment(time: Time) -> String {
     Timestamp::from(time).strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
+
+/// A moment as headers have it.
+pub(crate) fn http_date(time: Time) -> String {
+    Timestamp::from(time).strftime("%a, %d %b %Y %H:%M:%S GMT").to_string()
+}
