@@ -11,7 +11,7 @@ use crate::certificate::Certificate;
 use crate::chance::Chance;
 use crate::firewall::Firewall;
 use crate::floating_ip::FloatingIp;
-use crate::image::Image;
+use crate::image::{self, Image};
 use crate::limit::Bucket;
 use crate::load_balancer::LoadBalancer;
 use crate::network::Network;
@@ -56,7 +56,7 @@ const REQUESTS_PER_HOUR: u64 = 3600;
 impl Project {
     /// One with nothing in it.
     pub(crate) fn new(catalogue: Arc<Catalogue>, profile: Profile, seed: u64, now: Time) -> Self {
-        let project = Self {
+        let mut project = Self {
             profile,
             servers: Shelf::default(),
             images: Shelf::default(),
@@ -76,6 +76,7 @@ impl Project {
             limit: Bucket::new(REQUESTS_PER_HOUR),
             catalogue,
         };
+        image::stock(&mut project, now);
         project
     }
 
