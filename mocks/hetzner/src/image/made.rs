@@ -36,7 +36,7 @@ impl Effect {
         image.available = true;
         image.size_hundredths = Some(hundredths);
         let server = image.bound_to;
-        project.changed(now, Kind::Image, id);
+        project.repriced(now, Kind::Image, id);
         if let Some(server) = server {
             rotate(project, now, server);
         }
@@ -60,6 +60,8 @@ pub(crate) fn of_server(
     let gone = || Wrong::new("service_error", "the server type is no longer known");
     let architecture = server_type.ok_or_else(gone)?.architecture;
     let under = server.image.and_then(|image| project.images.find(image));
+    let os_flavor = under.map_or_else(|| "unknown".to_owned(), |under| under.os_flavor.clone());
+    let os_version = under.and_then(|under| under.os_version.clone());
     let image = Image {
         head: project.images.head(call.now, String::new(), labels),
         kind,
@@ -69,8 +71,8 @@ pub(crate) fn of_server(
         disk_gb: gb(server.disk_gb),
         created_from: Some(Source { id: server.head.id, name: server.head.name.clone() }),
         bound_to: (kind == ImageKind::Backup).then_some(server.head.id),
-        os_flavor: under.map_or_else(|| "unknown".to_owned(), |under| under.os_flavor.clone()),
-        os_version: under.and_then(|under| under.os_version.clone()),
+        os_flavor,
+        os_version,
         architecture,
         rapid_deploy: false,
         deprecation: None,

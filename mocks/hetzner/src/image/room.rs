@@ -50,7 +50,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     if let Some(kind) = kind.filter(|kind| *kind != image.kind) {
         image.kind = kind;
         image.bound_to = None;
-        project.changed(call.now, Kind::Image, call.id());
+        project.repriced(call.now, Kind::Image, call.id());
     }
     one(project, call)
 }

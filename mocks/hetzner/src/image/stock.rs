@@ -27,8 +27,13 @@ fn image(sold: &catalogue::Image) -> Image {
         catalogue::ImageKind::System => ImageKind::System,
         catalogue::ImageKind::App => ImageKind::App,
     };
-    let head =
-        Head { id: sold.id, name: sold.name.clone(), labels: Labels::new(), created: sold.created, kept: false };
+    let head = Head {
+        id: sold.id,
+        name: sold.name.clone(),
+        labels: Labels::new(),
+        created: sold.created,
+        kept: false,
+    };
     Image {
         head,
         kind,

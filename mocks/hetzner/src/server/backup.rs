@@ -38,13 +38,12 @@ pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
 pub(super) fn settle(project: &mut Project, now: Time, id: u64, window: Option<String>) {
     if let Some(server) = project.servers.find_mut(id) {
         server.backup_window = window;
-        project.changed(now, Kind::Server, id);
+        project.repriced(now, Kind::Server, id);
     }
 }
 
 pub(super) fn create_image(project: &mut Project, call: &Call<'_>) -> Answered {
-    const KINDS: [(&str, ImageKind); 2] =
-        [("snapshot", ImageKind::Snapshot), ("backup", ImageKind::Backup)];
+    const KINDS: [(&str, ImageKind); 2] = [("snapshot", ImageKind::Snapshot), ("backup", ImageKind::Backup)];
     let (id, (kind, description, labels)) = work::asked(project, call, |body| {
         let kind = body.word("type", &KINDS).unwrap_or(ImageKind::Snapshot);
         (kind, body.text("description"), body.labels().unwrap_or_default())

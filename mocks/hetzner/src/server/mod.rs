@@ -113,25 +113,63 @@ impl Server {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
     /// It was created; it boots if that was asked for.
-    Created { server: u64, start: bool },
+    Created {
+        server: u64,
+        start: bool,
+    },
     /// It becomes this, or that if the action fails.
-    Becomes { server: u64, status: Status, otherwise: Status },
+    Becomes {
+        server: u64,
+        status: Status,
+        otherwise: Status,
+    },
     /// It has the type that it was becoming, and its disk, too, if that was asked for.
-    Resized { server: u64, upgrade_disk: bool },
-    Rebuilt { server: u64, image: u64 },
+    Resized {
+        server: u64,
+        upgrade_disk: bool,
+    },
+    Rebuilt {
+        server: u64,
+        image: u64,
+    },
     /// Backups are made of it in these hours, or none are.
-    Backups { server: u64, window: Option<String> },
-    Rescue { server: u64, on: bool },
+    Backups {
+        server: u64,
+        window: Option<String>,
+    },
+    Rescue {
+        server: u64,
+        on: bool,
+    },
     /// Nobody has used the rescue system.
-    RescueLapses { server: u64 },
+    RescueLapses {
+        server: u64,
+    },
     /// This is in its drive, by name, or nothing is.
-    Disc { server: u64, iso: Option<String> },
-    Grouped { server: u64, group: u64 },
-    Ungrouped { server: u64 },
+    Disc {
+        server: u64,
+        iso: Option<String>,
+    },
+    Grouped {
+        server: u64,
+        group: u64,
+    },
+    Ungrouped {
+        server: u64,
+    },
     /// It has the wanted addresses; or those from before, if the action fails.
-    Aliased { server: u64, network: u64, wanted: Vec<Ipv4Addr>, before: Vec<Ipv4Addr> },
+    Aliased {
+        server: u64,
+        network: u64,
+        wanted: Vec<Ipv4Addr>,
+        before: Vec<Ipv4Addr>,
+    },
     /// An address of it has another name.
-    Pointed { primary_ip: u64, ip: IpAddr, name: Option<String> },
+    Pointed {
+        primary_ip: u64,
+        ip: IpAddr,
+        name: Option<String>,
+    },
 }
 
 impl Effect {

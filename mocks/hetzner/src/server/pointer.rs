@@ -11,12 +11,12 @@ use crate::server::{Effect, hostname, work};
 use crate::wrong::Wrong;
 
 pub(super) fn change(project: &mut Project, call: &Call<'_>) -> Answered {
-    let (id, (ip, name)) = work::asked(project, call, |body| {
-        (body.required("ip", address), hostname(body, "dns_ptr"))
-    })?;
+    let (id, (ip, name)) =
+        work::asked(project, call, |body| (body.required("ip", address), hostname(body, "dns_ptr")))?;
     let server = project.servers.get(id)?;
     let own = [server.ipv4, server.ipv6].into_iter().flatten();
-    let own = own.filter_map(|own| project.primary_ips.find(own)).find(|own| ip.is_some_and(|ip| covers(own, ip)));
+    let own =
+        own.filter_map(|own| project.primary_ips.find(own)).find(|own| ip.is_some_and(|ip| covers(own, ip)));
     let (Some(own), Some(ip)) = (own.map(|own| own.head.id), ip) else {
         return Err(Wrong::invalid("ip", "The server does not have this IP."));
     };

@@ -67,7 +67,9 @@ pub(super) fn alias(project: &mut Project, id: u64, network: u64, ips: Vec<Ipv4A
 fn member(project: &Project, id: u64, network: u64) -> Result<&Membership, Wrong> {
     project.networks.get(network)?;
     let place = project.servers.get(id)?.networks.iter().find(|known| known.network == network);
-    place.ok_or_else(|| Wrong::new("not_found", format!("server is not attached to network with ID '{network}'")))
+    place.ok_or_else(|| {
+        Wrong::new("not_found", format!("server is not attached to network with ID '{network}'"))
+    })
 }
 
 fn zone<'a>(project: &'a Project, server: &Server) -> &'a str {
@@ -83,7 +85,7 @@ fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
 }
 
 fn addresses(body: &mut Body, field: &str) -> Option<Vec<Ipv4Addr>> {
-    let all = body.texts(field)?.iter().map(|text| text.parse().ok()).collect();
+    let all: Option<_> = body.texts(field)?.iter().map(|text| text.parse().ok()).collect();
     if all.is_none() {
         body.wrong(field, "Not a valid list of IPv4 addresses.");
     }

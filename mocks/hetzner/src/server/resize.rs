@@ -20,7 +20,7 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     let server_type = offer::orderable_type(project, call.now, &wanted)?;
     fits(project, server, &server_type)?;
     if let Some(location) = project.catalogue.location(&server.location) {
-        offer::sold_in(project, call.now, &server_type, location)?;
+        offer::sold_in(call.now, &server_type, location)?;
     }
     quota::other_type(project, id, &server_type)?;
     project.in_stock(call.now, &server_type.name, &server.location)?;
@@ -61,6 +61,6 @@ pub(super) fn settle(project: &mut Project, now: Time, id: u64, upgrade_disk: bo
             server.disk_gb = server_type.disk;
         }
         server.boots();
-        project.changed(now, Kind::Server, id);
+        project.repriced(now, Kind::Server, id);
     }
 }
