@@ -15,6 +15,8 @@ mod host;
 mod image;
 mod kind;
 mod labels;
+#[cfg(test)]
+mod laws;
 mod ledger;
 mod limit;
 mod load_balancer;
