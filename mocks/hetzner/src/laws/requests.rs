@@ -96,12 +96,23 @@ fn server_action(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value
         1 => (action("poweroff"), Value::Null),
         2 => (action("shutdown"), json!({})),
         3 => (action("rebuild"), json!({"image": dice.of(&["ubuntu-24.04", "debian-12"])})),
-        4 => (action("change_type"), json!({"server_type": dice.of(&["cx33", "cx23"]), "upgrade_disk": dice.flip()})),
+        4 => (
+            action("change_type"),
+            json!({"server_type": dice.of(&["cx33", "cx23"]), "upgrade_disk": dice.flip()}),
+        ),
         5 => (action("create_image"), json!({"type": dice.of(&["snapshot", "backup"]), "description": "d"})),
         6 => (action("enable_backup"), Value::Null),
-        7 => (action("change_protection"), { let on = dice.roll(4) == 0; json!({"delete": on, "rebuild": on}) }),
-        8 => (action("add_to_placement_group"), json!({"placement_group": dice.id(&project.placement_groups)})),
-        _ => (action(dice.of(&["remove_from_placement_group", "reset", "reboot", "disable_backup"])), Value::Null),
+        7 => (action("change_protection"), {
+            let on = dice.roll(4) == 0;
+            json!({"delete": on, "rebuild": on})
+        }),
+        8 => {
+            (action("add_to_placement_group"), json!({"placement_group": dice.id(&project.placement_groups)}))
+        }
+        _ => (
+            action(dice.of(&["remove_from_placement_group", "reset", "reboot", "disable_backup"])),
+            Value::Null,
+        ),
     };
     ("POST", path, body)
 }
@@ -110,23 +121,38 @@ fn creation(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
     let project = &rig.engine.project;
     let name = dice.name();
     let (path, body) = match dice.roll(7) {
-        0 => ("/networks", json!({
-            "name": name,
-            "ip_range": dice.of(&["10.0.0.0/16", "10.1.0.0/29", "192.168.0.0/24"]),
-            "subnets": [{"type": "cloud", "network_zone": dice.of(&["eu-central", "us-east"]), "ip_range": dice.of(&["10.0.1.0/29", "10.1.0.0/29", "192.168.0.0/24"])}],
-        })),
-        1 => ("/volumes", json!({"name": name, "size": 10 + dice.roll(30), "location": dice.of(&["fsn1", "nbg1"])})),
-        2 => ("/firewalls", json!({"name": name, "apply_to": [{"type": "label_selector", "label_selector": {"selector": "group=a"}}]})),
+        0 => (
+            "/networks",
+            json!({
+                "name": name,
+                "ip_range": dice.of(&["10.0.0.0/16", "10.1.0.0/29", "192.168.0.0/24"]),
+                "subnets": [{"type": "cloud", "network_zone": dice.of(&["eu-central", "us-east"]), "ip_range": dice.of(&["10.0.1.0/29", "10.1.0.0/29", "192.168.0.0/24"])}],
+            }),
+        ),
+        1 => (
+            "/volumes",
+            json!({"name": name, "size": 10 + dice.roll(30), "location": dice.of(&["fsn1", "nbg1"])}),
+        ),
+        2 => (
+            "/firewalls",
+            json!({"name": name, "apply_to": [{"type": "label_selector", "label_selector": {"selector": "group=a"}}]}),
+        ),
         3 => ("/placement_groups", json!({"name": name, "type": "spread"})),
-        4 => ("/primary_ips", json!({"name": name, "type": dice.of(&["ipv4", "ipv6"]), "location": "fsn1", "assignee_type": "server", "auto_delete": dice.flip()})),
+        4 => (
+            "/primary_ips",
+            json!({"name": name, "type": dice.of(&["ipv4", "ipv6"]), "location": "fsn1", "assignee_type": "server", "auto_delete": dice.flip()}),
+        ),
         5 => ("/floating_ips", json!({"name": name, "type": "ipv4", "home_location": "fsn1"})),
-        _ => ("/load_balancers", json!({
-            "name": name,
-            "load_balancer_type": "lb11",
-            "location": "fsn1",
-            "targets": dice.some(&project.servers).iter().map(|id| json!({"type": "server", "server": {"id": id}})).collect::<Vec<_>>(),
-            "network": dice.some(&project.networks).first(),
-        })),
+        _ => (
+            "/load_balancers",
+            json!({
+                "name": name,
+                "load_balancer_type": "lb11",
+                "location": "fsn1",
+                "targets": dice.some(&project.servers).iter().map(|id| json!({"type": "server", "server": {"id": id}})).collect::<Vec<_>>(),
+                "network": dice.some(&project.networks).first(),
+            }),
+        ),
     };
     ("POST", path.to_owned(), body)
 }
@@ -135,15 +161,36 @@ fn action(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
     let project = &rig.engine.project;
     let server = dice.id(&project.servers);
     let (path, body) = match dice.roll(9) {
-        0 => (format!("/volumes/{}/actions/attach", dice.id(&project.volumes)), json!({"server": server, "automount": true})),
+        0 => (
+            format!("/volumes/{}/actions/attach", dice.id(&project.volumes)),
+            json!({"server": server, "automount": true}),
+        ),
         1 => (format!("/volumes/{}/actions/detach", dice.id(&project.volumes)), Value::Null),
-        2 => (format!("/volumes/{}/actions/resize", dice.id(&project.volumes)), json!({"size": 10 + dice.roll(60)})),
-        3 => (format!("/primary_ips/{}/actions/assign", dice.id(&project.primary_ips)), json!({"assignee_id": server, "assignee_type": "server"})),
+        2 => (
+            format!("/volumes/{}/actions/resize", dice.id(&project.volumes)),
+            json!({"size": 10 + dice.roll(60)}),
+        ),
+        3 => (
+            format!("/primary_ips/{}/actions/assign", dice.id(&project.primary_ips)),
+            json!({"assignee_id": server, "assignee_type": "server"}),
+        ),
         4 => (format!("/primary_ips/{}/actions/unassign", dice.id(&project.primary_ips)), Value::Null),
-        5 => (format!("/floating_ips/{}/actions/assign", dice.id(&project.floating_ips)), json!({"server": server})),
-        6 => (format!("/firewalls/{}/actions/apply_to_resources", dice.id(&project.firewalls)), json!({"apply_to": [{"type": "server", "server": {"id": server}}]})),
-        7 => (format!("/firewalls/{}/actions/remove_from_resources", dice.id(&project.firewalls)), json!({"remove_from": [{"type": "server", "server": {"id": server}}]})),
-        _ => (format!("/load_balancers/{}/actions/add_target", dice.id(&project.load_balancers)), json!({"type": "server", "server": {"id": server}})),
+        5 => (
+            format!("/floating_ips/{}/actions/assign", dice.id(&project.floating_ips)),
+            json!({"server": server}),
+        ),
+        6 => (
+            format!("/firewalls/{}/actions/apply_to_resources", dice.id(&project.firewalls)),
+            json!({"apply_to": [{"type": "server", "server": {"id": server}}]}),
+        ),
+        7 => (
+            format!("/firewalls/{}/actions/remove_from_resources", dice.id(&project.firewalls)),
+            json!({"remove_from": [{"type": "server", "server": {"id": server}}]}),
+        ),
+        _ => (
+            format!("/load_balancers/{}/actions/add_target", dice.id(&project.load_balancers)),
+            json!({"type": "server", "server": {"id": server}}),
+        ),
     };
     ("POST", path, body)
 }
@@ -171,9 +218,15 @@ fn connection(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
     let (path, body) = match dice.roll(6) {
         0 => (format!("/servers/{server}/actions/attach_to_network"), json!({"network": network})),
         1 => (format!("/servers/{server}/actions/attach_to_network"), json!({"network": network, "ip": ip})),
-        2 => (format!("/servers/{server}/actions/change_alias_ips"), json!({"network": network, "alias_ips": [ip]})),
+        2 => (
+            format!("/servers/{server}/actions/change_alias_ips"),
+            json!({"network": network, "alias_ips": [ip]}),
+        ),
         3 => (format!("/servers/{server}/actions/detach_from_network"), json!({"network": network})),
-        4 => (format!("/load_balancers/{}/actions/attach_to_network", dice.id(&project.load_balancers)), json!({"network": network})),
+        4 => (
+            format!("/load_balancers/{}/actions/attach_to_network", dice.id(&project.load_balancers)),
+            json!({"network": network}),
+        ),
         _ => (format!("/networks/{network}/actions/delete_subnet"), json!({"ip_range": "10.0.1.0/29"})),
     };
     ("POST", path, body)
@@ -181,21 +234,43 @@ fn connection(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
 
 /// What nobody means: wrong types, unknown fields, absurd numbers, bodies where there are none.
 fn nonsense(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
-    let root = dice.of(&["servers", "networks", "volumes", "load_balancers", "firewalls", "primary_ips", "floating_ips", "ssh_keys", "certificates", "images", "placement_groups"]);
+    let root = dice.of(&[
+        "servers",
+        "networks",
+        "volumes",
+        "load_balancers",
+        "firewalls",
+        "primary_ips",
+        "floating_ips",
+        "ssh_keys",
+        "certificates",
+        "images",
+        "placement_groups",
+    ]);
     let id = dice.of(&["0", "1", "18446744073709551616", "100000001", "10000001"]);
     let body = match dice.roll(6) {
         0 => json!({"name": 5, "labels": [], "size": "large", "type": 1, "server": {}, "ip_range": -1}),
         1 => json!({"name": "x".repeat(70_000), "labels": {"a/b/c": "ü", "": "x"}}),
         2 => json!({"nmae": "typo", "unknown": {"deep": [[[[]]]]}}),
-        3 => json!({"services": [{"protocol": 7}], "rules": [{"direction": "up"}], "targets": [1], "subnets": "none"}),
+        3 => {
+            json!({"services": [{"protocol": 7}], "rules": [{"direction": "up"}], "targets": [1], "subnets": "none"})
+        }
         4 => json!({"size": u64::MAX, "network": u64::MAX, "server": -1, "ip": "999.1.1.1", "networks": [0]}),
         _ => Value::Null,
     };
     let path = match dice.roll(5) {
         0 => format!("/{root}"),
         1 => format!("/{root}/{id}"),
-        2 => format!("/{root}/{id}/actions/{}", dice.of(&["attach", "add_service", "add_subnet", "set_rules", "assign", "resize"])),
-        3 => format!("/{root}?page={id}&per_page={}&sort={}&label_selector={}", dice.of(&["0", "1", "x"]), dice.of(&["id", "no", "id:up"]), dice.of(&["a", "a=", "((", "a in ("])),
+        2 => format!(
+            "/{root}/{id}/actions/{}",
+            dice.of(&["attach", "add_service", "add_subnet", "set_rules", "assign", "resize"])
+        ),
+        3 => format!(
+            "/{root}?page={id}&per_page={}&sort={}&label_selector={}",
+            dice.of(&["0", "1", "x"]),
+            dice.of(&["id", "no", "id:up"]),
+            dice.of(&["a", "a=", "((", "a in ("])
+        ),
         _ => format!("/{root}/actions/{id}"),
     };
     let _ = (rig, Kind::Server);
