@@ -1,11 +1,18 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, placement_group, server, ssh_key};
+use crate::{action, firewall, placement_group, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
-    let all: [&[Route]; 5] =
-        [action::ROUTES, server::ROUTES, &server::ACTIONS, ssh_key::ROUTES, placement_group::ROUTES];
+    let all: [&[Route]; 7] = [
+        action::ROUTES,
+        server::ROUTES,
+        &server::ACTIONS,
+        ssh_key::ROUTES,
+        placement_group::ROUTES,
+        firewall::ROUTES,
+        &firewall::ACTIONS,
+    ];
     Routes::new(all.into_iter().flatten().copied())
 }

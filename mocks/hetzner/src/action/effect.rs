@@ -3,6 +3,7 @@
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::firewall;
 use crate::project::Project;
 use crate::server;
 
@@ -37,5 +38,6 @@ macro_rules! effects {
 }
 
 effects! {
+    firewall as Firewall,
     server as Server,
 }
