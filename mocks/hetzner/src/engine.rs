@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run};
 use crate::catalogue::Catalogue;
+use crate::chance::Chance;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
@@ -229,4 +230,9 @@ fn secret(request: &Request) -> Option<&str> {
 
 fn bytes(value: &Value) -> Arc<Vec<u8>> {
     Arc::new(value.to_string().into_bytes())
+}
+
+/// A token as Hetzner's are: 64 letters and digits. The seed decides which.
+pub fn drawn_token(seed: u64) -> String {
+    Chance::new(seed).word(64)
 }

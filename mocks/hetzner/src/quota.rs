@@ -14,8 +14,8 @@ pub(crate) fn servers(project: &Project, _now: Time, server_type: &ServerType) -
         return Err(Wrong::limit_exceeded("server_limit", "server limit exceeded"));
     }
     let used = project.servers.all().filter_map(|server| project.catalogue.server_type(&server.server_type));
-    let cores: u64 = used.map(|it| u64::from(it.cores)).sum();
-    if cores + u64::from(server_type.cores) > limits.cores {
+    let cores: u64 = used.map(|it| it.cores).sum();
+    if cores + server_type.cores > limits.cores {
         return Err(Wrong::limit_exceeded("core_limit", "core limit exceeded"));
     }
     Ok(())

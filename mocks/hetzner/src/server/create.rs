@@ -112,7 +112,7 @@ fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     project.servers.free_name(&wish.name, None)?;
     let server_type = offer::orderable_type(project, now, &wish.server_type)?;
     let location = offer::place(project, wish.location.as_ref(), wish.datacenter.as_ref())?;
-    offer::sold_in(project, now, &server_type, &location)?;
+    offer::sold_in(now, &server_type, &location)?;
     let image = image::bootable(project, now, &wish.image, &server_type)?;
     for key in &wish.ssh_keys {
         ssh_key::resolve(project, key)?;
@@ -189,7 +189,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
             firewall.servers.push(id);
         }
     }
-    project.server_opened(call, id);
+    project.opened(call, Kind::Server, id);
     id
 }
 

@@ -74,7 +74,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 /// Takes a server away, and lets go of all that it had.
 pub(crate) fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
     project.servers.get(id)?;
-    project.server_closed(call, id);
+    project.closed(call, Kind::Server, id);
     project.servers.take(id);
     primary_ip::release(project, call, id);
     placement_group::leave(project, id);

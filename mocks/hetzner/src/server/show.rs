@@ -35,7 +35,7 @@ pub(crate) fn show(project: &Project, server: &Server) -> Value {
         "rescue_enabled": server.rescue,
         "backup_window": server.backup_window,
         "primary_disk_size": server.disk_gb,
-        "included_traffic": server_type.map_or(0, |it| it.included_traffic(&server.location)),
+        "included_traffic": server_type.map_or(0, |it| it.price(&server.location).map_or(0, |price| price.included_traffic)),
         "ingoing_traffic": 0,
         "outgoing_traffic": 0,
     });
