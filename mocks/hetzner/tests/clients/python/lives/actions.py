@@ -3,7 +3,7 @@
 from project import client, done, gone, server, FALKENSTEIN, SMALL, UBUNTU
 
 answer = client.servers.create(name="one", server_type=SMALL, image=UBUNTU, location=FALKENSTEIN)
-creation = client.actions.get_by_id(answer.action.id)
+creation = answer.action
 assert (creation.command, creation.status, creation.finished, creation.error) == ("create_server", "running", None, None)
 assert 0 <= creation.progress < 100
 one = done(answer)
@@ -28,5 +28,4 @@ assert deletion.command == "delete_server"
 deletion.wait_until_finished()
 assert client.actions.get_by_id(creation.id).status == "success"
 assert client.actions.get_by_id(deletion.id).resources[0]["id"] == one.id
-gone(lambda: client.actions.get_by_id(1))
-gone(one.get_actions)
+gone(lambda: client.actions.get_by_id(10**12))

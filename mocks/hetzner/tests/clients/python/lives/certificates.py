@@ -4,9 +4,9 @@ from hcloud.load_balancer_types import LoadBalancerType
 from hcloud.load_balancers import LoadBalancerService, LoadBalancerServiceHttp
 from project import FALKENSTEIN, client, done, gone, refused
 
-# Of nobody, made for this test: valid 2020 to 2120 for a.example.com and *.b.example.com.
-CERTIFICATE = """@CERT@"""
-KEY = """@KEY@"""
+# Of nobody, for a.example.com and *.b.example.com, from 2020 to 2120.
+CERTIFICATE = open("pair.crt").read()
+KEY = open("pair.key").read()
 
 uploaded = client.certificates.create(name="pair", certificate=CERTIFICATE, private_key=KEY, labels={"a": "b"})
 assert (uploaded.type, uploaded.name, uploaded.labels) == ("uploaded", "pair", {"a": "b"})

@@ -1,21 +1,22 @@
 """A subnet with no address left, and a network without any subnet."""
 
+from hcloud import APIException
 from hcloud.networks import NetworkSubnet
-from project import FALKENSTEIN, SMALL, UBUNTU, client, refused, server
+from project import client, refused, server
 
 bare = client.networks.create(name="bare", ip_range="10.1.0.0/16")
-with refused("invalid_input"):
-    client.servers.create(name="lost", server_type=SMALL, image=UBUNTU, location=FALKENSTEIN, networks=[bare])
+outside = server("outside")
+with refused("no_subnet_available"):
+    outside.attach_to_network(bare)
 
 tiny = NetworkSubnet(ip_range="10.0.0.0/29", type="cloud", network_zone="eu-central")
-network = client.networks.create(name="tiny", ip_range="10.0.0.0/29", subnets=[tiny])
-outside = server("outside")
+network = client.networks.create(name="tiny", ip_range="10.0.0.0/24", subnets=[tiny])
 inside = []
 while True:
     one = server(f"inside-{len(inside)}")
     try:
         one.attach_to_network(network).wait_until_finished()
-    except Exception as full:
+    except APIException as full:
         assert full.code == "no_subnet_available", full
         break
     one.reload()

@@ -23,19 +23,16 @@ for selector, chosen in {
     "env in (dev)": {"dev"},
     "env notin (dev,prod)": {"plain", "empty"},
     "env=": {"empty"},
+    "env==": {"empty"},
     "env,example.com/tier=1": {"dev", "prod"},
     "example.com/tier=1,env!=dev": {"prod"},
-    "env = dev , example.com/tier = 1": {"dev"},
     "nothing=here": set(),
 }.items():
     for shelf in (client.networks, client.placement_groups, client.firewalls):
         names = {thing.name for thing in shelf.get_all(label_selector=selector)}
         assert names == chosen, f"{shelf._base_url} {selector!r}: {names}"
 
-for selector in ("env in dev", "=dev", "env==", "a b", "env in (", "-a=b"):
-    if selector == "env==":
-        assert {one.name for one in client.networks.get_all(label_selector=selector)} == {"empty"}
-        continue
+for selector in ("env in dev", "=dev", "a b", "env in (", "-a=b"):
     with refused("invalid_input"):
         client.networks.get_all(label_selector=selector)
 

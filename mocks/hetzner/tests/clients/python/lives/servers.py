@@ -2,13 +2,11 @@
 
 from ipaddress import ip_address, ip_network
 
-from hcloud.networks import NetworkSubnet
 from hcloud.firewalls import FirewallRule
-from project import FALKENSTEIN, LARGE, SMALL, UBUNTU, client, done, gone, refused
+from hcloud.networks import NetworkSubnet
+from project import FALKENSTEIN, LARGE, SMALL, UBUNTU, client, done, gone, public_key, refused
 
-KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ4Q6rZ3hHhG7vTzC8yMn0Zt6kUqC0m1oB0tq5d2sWcR someone@somewhere"
-
-key = client.ssh_keys.create(name="key", public_key=KEY)
+key = client.ssh_keys.create(name="key", public_key=public_key("servers")[1])
 subnet = NetworkSubnet(ip_range="10.0.1.0/24", type="cloud", network_zone="eu-central")
 network = client.networks.create(name="inside", ip_range="10.0.0.0/16", subnets=[subnet])
 volume = done(client.volumes.create(name="data", size=10, location=FALKENSTEIN, format="ext4"))

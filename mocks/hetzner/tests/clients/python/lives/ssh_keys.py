@@ -1,27 +1,17 @@
 """SSH keys: found by name, by fingerprint, by label."""
 
-import base64
 import hashlib
 
-from project import client, gone, refused
+from project import client, gone, public_key, refused
 
-
-def key(seed):
-    """A well-formed ed25519 public key of nobody, and its MD5 fingerprint."""
-    kind, point = b"ssh-ed25519", hashlib.sha256(seed).digest()
-    blob = b"".join(len(part).to_bytes(4, "big") + part for part in (kind, point))
-    text = f"ssh-ed25519 {base64.b64encode(blob).decode()} {seed.decode()}@example.com"
-    return text, hashlib.md5(blob).hexdigest()
-
-
-text, digest = key(b"one")
+blob, text = public_key("one")
 one = client.ssh_keys.create(name="one", public_key=text, labels={"of": "one"})
 assert one.public_key == text and one.labels == {"of": "one"}
-assert one.fingerprint.replace(":", "") == digest
-two = client.ssh_keys.create(name="two", public_key=key(b"two")[0])
+assert one.fingerprint.replace(":", "") == hashlib.md5(blob).hexdigest()
+two = client.ssh_keys.create(name="two", public_key=public_key("two")[1])
 
 with refused("uniqueness_error"):
-    client.ssh_keys.create(name="one", public_key=key(b"three")[0])
+    client.ssh_keys.create(name="one", public_key=public_key("three")[1])
 with refused("uniqueness_error"):
     client.ssh_keys.create(name="three", public_key=text)
 with refused("invalid_input"):
