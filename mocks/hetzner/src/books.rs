@@ -1,7 +1,10 @@
 //! What the ledger is told: who is there since when, as what, at which price, and by whom.
 
+use mock_clock::Time;
+
 use crate::call::Call;
 use crate::catalogue::{AddressPrice, LocationPrice};
+use crate::image::ImageKind;
 use crate::kind::Kind;
 use crate::ledger::{Opening, Price};
 use crate::money::Money;
@@ -25,9 +28,9 @@ impl Project {
     }
 
     /// A thing costs something else from now on.
-    pub(crate) fn repriced(&mut self, call: &Call<'_>, kind: Kind, id: u64) {
+    pub(crate) fn repriced(&mut self, now: Time, kind: Kind, id: u64) {
         if let Some(tag) = self.tag(kind, id) {
-            self.ledger.rate_changed(call.now, kind, id, &tag.what, tag.price);
+            self.ledger.rate_changed(now, kind, id, &tag.what, tag.price);
         }
     }
 
@@ -36,9 +39,15 @@ impl Project {
         self.ledger.closed(call.now, kind, id, call.agent);
     }
 
+    /// A thing is gone from now on, and nobody asked for that.
+    pub(crate) fn vanished(&mut self, now: Time, kind: Kind, id: u64) {
+        self.ledger.closed(now, kind, id, "");
+    }
+
     fn tag(&self, kind: Kind, id: u64) -> Option<Tag> {
         match kind {
             Kind::Server => self.server_tag(id),
+            Kind::Image => self.image_tag(id),
             _ => None,
         }
     }
@@ -55,6 +64,21 @@ impl Project {
             what.push_str(" with backups");
         }
         Some(Tag { name: server.head.name.clone(), location: server.location.clone(), what, price })
+    }
+
+    /// Snapshots cost by their size; backups are part of what their server costs.
+    fn image_tag(&self, id: u64) -> Option<Tag> {
+        let image = self.images.find(id)?;
+        let hundredths = u64::from(image.size_hundredths.unwrap_or(0));
+        let price = match image.kind {
+            ImageKind::Snapshot => {
+                let monthly = (self.catalogue.prices.image_gb_month * hundredths).part(100);
+                Price { hourly: None, monthly }
+            }
+            _ => Price::FREE,
+        };
+        let what = image.kind.word().to_owned();
+        Some(Tag { name: image.description.clone(), location: String::new(), what, price })
     }
 }
 

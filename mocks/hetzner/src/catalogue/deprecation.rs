@@ -1,12 +1,12 @@
 //! When something is announced to go, and when it goes.
 
 use mock_clock::Time;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::field::Fields;
 
 /// The end of something that is sold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deprecation {
     /// When it was told.
     pub announced: Time,

@@ -1,6 +1,6 @@
 //! What servers there are to buy.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::deprecation::Deprecation;
 use super::field::{Field, Fields, Once};
@@ -66,7 +66,7 @@ pub struct Offer {
 }
 
 /// What processors understand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Architecture {
     /// 64-bit Intel and AMD.
