@@ -43,7 +43,7 @@ mod wrong;
 
 pub use call::{Reply, Request};
 pub use catalogue::Catalogue;
-pub use engine::{Engine, Token};
+pub use engine::{Engine, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
 pub use profile::Profile;

@@ -1,10 +1,21 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, server};
+use crate::{action, image, network, offer, placement_group, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
-    let all: [&[Route]; 3] = [action::ROUTES, server::ROUTES, &server::ACTIONS];
-    Routes::new(all.into_iter().flatten().copied())
+    let all: &[&[Route]] = &[
+        action::ROUTES,
+        image::ROUTES,
+        &image::ACTIONS,
+        network::ROUTES,
+        &network::ACTIONS,
+        offer::ROUTES,
+        placement_group::ROUTES,
+        server::ROUTES,
+        &server::ACTIONS,
+        ssh_key::ROUTES,
+    ];
+    Routes::new(all.iter().copied().flatten().copied())
 }
