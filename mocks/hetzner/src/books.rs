@@ -1,5 +1,7 @@
 //! What the ledger is told: who is there since when, as what, at which price, and by whom.
 
+use mock_clock::Time;
+
 use crate::call::Call;
 use crate::catalogue::{AddressPrice, LocationPrice};
 use crate::kind::Kind;
@@ -26,8 +28,13 @@ impl Project {
 
     /// A thing costs something else from now on.
     pub(crate) fn repriced(&mut self, call: &Call<'_>, kind: Kind, id: u64) {
+        self.repriced_at(call.now, kind, id);
+    }
+
+    /// A thing costs something else since an action has ended.
+    pub(crate) fn repriced_at(&mut self, now: Time, kind: Kind, id: u64) {
         if let Some(tag) = self.tag(kind, id) {
-            self.ledger.rate_changed(call.now, kind, id, &tag.what, tag.price);
+            self.ledger.rate_changed(now, kind, id, &tag.what, tag.price);
         }
     }
 
@@ -39,6 +46,7 @@ impl Project {
     fn tag(&self, kind: Kind, id: u64) -> Option<Tag> {
         match kind {
             Kind::Server => self.server_tag(id),
+            Kind::LoadBalancer => self.load_balancer_tag(id),
             _ => None,
         }
     }
@@ -55,6 +63,17 @@ impl Project {
             what.push_str(" with backups");
         }
         Some(Tag { name: server.head.name.clone(), location: server.location.clone(), what, price })
+    }
+
+    fn load_balancer_tag(&self, id: u64) -> Option<Tag> {
+        let balancer = self.load_balancers.find(id)?;
+        let balancer_type = self.catalogue.load_balancer_type(&balancer.balancer_type)?;
+        Some(Tag {
+            name: balancer.head.name.clone(),
+            location: balancer.location.clone(),
+            what: balancer_type.name.clone(),
+            price: typed(balancer_type.price(&balancer.location)),
+        })
     }
 }
 
