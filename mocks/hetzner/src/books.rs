@@ -4,6 +4,7 @@ use mock_clock::Time;
 
 use crate::call::Call;
 use crate::catalogue::{AddressPrice, LocationPrice};
+use crate::image::ImageKind;
 use crate::kind::Kind;
 use crate::ledger::{Opening, Price};
 use crate::money::Money;
@@ -27,12 +28,7 @@ impl Project {
     }
 
     /// A thing costs something else from now on.
-    pub(crate) fn repriced(&mut self, call: &Call<'_>, kind: Kind, id: u64) {
-        self.repriced_at(call.now, kind, id);
-    }
-
-    /// A thing costs something else since an action has ended.
-    pub(crate) fn repriced_at(&mut self, now: Time, kind: Kind, id: u64) {
+    pub(crate) fn repriced(&mut self, now: Time, kind: Kind, id: u64) {
         if let Some(tag) = self.tag(kind, id) {
             self.ledger.rate_changed(now, kind, id, &tag.what, tag.price);
         }
@@ -43,9 +39,15 @@ impl Project {
         self.ledger.closed(call.now, kind, id, call.agent);
     }
 
+    /// A thing is gone from now on, and nobody asked for that.
+    pub(crate) fn vanished(&mut self, now: Time, kind: Kind, id: u64) {
+        self.ledger.closed(now, kind, id, "");
+    }
+
     fn tag(&self, kind: Kind, id: u64) -> Option<Tag> {
         match kind {
             Kind::Server => self.server_tag(id),
+            Kind::Image => self.image_tag(id),
             Kind::LoadBalancer => self.load_balancer_tag(id),
             _ => None,
         }
@@ -74,6 +76,21 @@ impl Project {
             what: balancer_type.name.clone(),
             price: typed(balancer_type.price(&balancer.location)),
         })
+    }
+
+    /// Snapshots cost by their size; backups are part of what their server costs.
+    fn image_tag(&self, id: u64) -> Option<Tag> {
+        let image = self.images.find(id)?;
+        let hundredths = u64::from(image.size_hundredths.unwrap_or(0));
+        let price = match image.kind {
+            ImageKind::Snapshot => {
+                let monthly = (self.catalogue.prices.image_gb_month * hundredths).part(100);
+                Price { hourly: None, monthly }
+            }
+            _ => Price::FREE,
+        };
+        let what = image.kind.word().to_owned();
+        Some(Tag { name: image.description.clone(), location: String::new(), what, price })
     }
 }
 

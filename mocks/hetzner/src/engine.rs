@@ -12,6 +12,7 @@ use crate::chance::Chance;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
+use crate::show::http_date;
 use crate::trouble::Meddling;
 use crate::wrong::Wrong;
 
@@ -119,6 +120,7 @@ impl Engine {
         };
         let mut headers = self.limit_headers(now);
         headers.push(("X-Correlation-Id", correlation));
+        headers.push(("Date", http_date(now)));
         if body.is_some() {
             headers.push(("Content-Type", "application/json".to_owned()));
         }
@@ -236,3 +238,6 @@ fn bytes(value: &Value) -> Arc<Vec<u8>> {
 pub fn drawn_token(seed: u64) -> String {
     Chance::new(seed).word(64)
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,7 +12,7 @@ use crate::certificate::Certificate;
 use crate::chance::Chance;
 use crate::firewall::Firewall;
 use crate::floating_ip::FloatingIp;
-use crate::image::Image;
+use crate::image::{self, Image};
 use crate::ledger::Ledger;
 use crate::limit::Bucket;
 use crate::load_balancer::LoadBalancer;
@@ -71,7 +71,7 @@ const REQUESTS_PER_HOUR: u64 = 3600;
 impl Project {
     /// One with nothing in it.
     pub(crate) fn new(catalogue: Arc<Catalogue>, profile: Profile, seed: u64, now: Time) -> Self {
-        let project = Self {
+        let mut project = Self {
             profile,
             servers: Shelf::default(),
             images: Shelf::default(),
@@ -94,6 +94,7 @@ impl Project {
             pools: Pools::new(catalogue.locations.iter().map(|it| it.name.as_str()), ADDRESSES_A_LOCATION),
             catalogue,
         };
+        image::stock(&mut project, now);
         project
     }
 

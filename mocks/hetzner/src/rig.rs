@@ -10,6 +10,7 @@ use crate::call::Request;
 use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Token};
 use crate::profile::Profile;
+use crate::server::{Server, Status};
 
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
@@ -65,5 +66,30 @@ impl Rig {
     pub(crate) fn pass(&mut self, seconds: u64) {
         self.now = self.now + Duration::from_secs(seconds);
         self.engine.advance(self.now);
+    }
+
+    /// Puts a server that nobody ordered, with a public address that nobody has given out.
+    pub(crate) fn server(&mut self, name: &str, labels: &Value) -> u64 {
+        let project = &mut self.engine.project;
+        let labels = serde_json::from_value(labels.clone()).unwrap();
+        let head = project.servers.head(self.now, name.to_owned(), labels);
+        project.servers.put(Server {
+            head,
+            status: Status::Running,
+            server_type: "cx23".to_owned(),
+            becoming: None,
+            location: "fsn1".to_owned(),
+            image: None,
+            ipv4: Some(1),
+            ipv6: None,
+            networks: Vec::new(),
+            placement_group: None,
+            rebuild_kept: false,
+            backup_window: None,
+            rescue_until: None,
+            has_key: true,
+            iso: None,
+            disk_gb: 40,
+        })
     }
 }

@@ -1,19 +1,25 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, load_balancer, network, offer, server};
+use crate::{action, firewall, image, load_balancer, network, offer, placement_group, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
     let all: &[&[Route]] = &[
         action::ROUTES,
+        firewall::ROUTES,
+        &firewall::ACTIONS,
+        image::ROUTES,
+        &image::ACTIONS,
         load_balancer::ROUTES,
         &load_balancer::ACTIONS,
         network::ROUTES,
         &network::ACTIONS,
         offer::ROUTES,
+        placement_group::ROUTES,
         server::ROUTES,
         &server::ACTIONS,
+        ssh_key::ROUTES,
     ];
     Routes::new(all.iter().copied().flatten().copied())
 }

@@ -50,7 +50,7 @@ impl Effect {
             apply(balancer, change);
         }
         if repriced {
-            project.repriced_at(now, Kind::LoadBalancer, id);
+            project.repriced(now, Kind::LoadBalancer, id);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What the actions of networks bring about.
 
-use std::net::Ipv4Addr;
-
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
@@ -25,13 +23,6 @@ pub(crate) enum Effect {
         kind: Kind,
         id: u64,
         network: u64,
-    },
-    /// Somebody has these further addresses in place of others, which come back if the action fails.
-    Aliased {
-        kind: Kind,
-        id: u64,
-        network: u64,
-        before: Vec<Ipv4Addr>,
     },
     SubnetAdded {
         network: u64,
@@ -61,12 +52,6 @@ impl Effect {
         match self {
             Self::Joined { kind, id, network } => join(project, kind, id, network, success),
             Self::Left { kind, id, network } if success => leave(project, kind, id, network),
-            Self::Aliased { kind, id, network, before } if !success => {
-                let places = places_of(project, kind, id).into_iter().flatten();
-                for place in places.filter(|place| place.network == network) {
-                    place.alias_ips.clone_from(&before);
-                }
-            }
             // What was checked at the request still holds: nobody else changes a network meanwhile.
             Self::SubnetAdded { network, subnet } if success => change(project, network, |network| {
                 let _ = network.plan.add_subnet(subnet, &network.destinations());

@@ -1,4 +1,12 @@
-//! Groups of servers that shall not share a host.
+//! Groups of servers that shall not share a host: what one is, who is in it, how it looks on the wire.
+//!
+//! Hosts are not simulated, so a group is only a list of members with an end.
+
+mod room;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use room::ROUTES;
 
 use std::collections::BTreeSet;
 
