@@ -1,12 +1,14 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, image, network, offer, placement_group, server, ssh_key};
+use crate::{action, firewall, image, network, offer, placement_group, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
     let all: &[&[Route]] = &[
         action::ROUTES,
+        firewall::ROUTES,
+        &firewall::ACTIONS,
         image::ROUTES,
         &image::ACTIONS,
         network::ROUTES,

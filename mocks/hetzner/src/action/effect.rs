@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{image, network, server};
+use crate::{firewall, image, network, server};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -37,6 +37,7 @@ macro_rules! effects {
 }
 
 effects! {
+    firewall as Firewall,
     image as Image,
     network as Network,
     server as Server,

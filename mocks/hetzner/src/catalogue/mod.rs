@@ -16,6 +16,8 @@ mod node;
 mod price;
 mod prices;
 mod server_types;
+#[cfg(test)]
+mod tests;
 mod timings;
 
 use std::collections::BTreeSet;

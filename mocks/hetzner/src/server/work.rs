@@ -48,3 +48,6 @@ pub(super) fn begin_with<const N: usize>(
     }
     Ok(Answer::created(answer))
 }
+
+#[cfg(test)]
+mod tests;
