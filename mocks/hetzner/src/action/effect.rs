@@ -3,6 +3,7 @@
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
+use crate::certificate;
 use crate::firewall;
 use crate::project::Project;
 use crate::server;
@@ -38,6 +39,7 @@ macro_rules! effects {
 }
 
 effects! {
+    certificate as Certificate,
     firewall as Firewall,
     server as Server,
 }

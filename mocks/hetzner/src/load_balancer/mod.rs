@@ -17,6 +17,11 @@ impl LoadBalancer {
         false
     }
 
+    /// Whether one of its services proves its name with a certificate.
+    pub(crate) fn uses_certificate(&self, _certificate: u64) -> bool {
+        false
+    }
+
     /// A server is gone.
     pub(crate) fn forget(&mut self, _server: u64) {}
 }
