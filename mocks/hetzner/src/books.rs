@@ -1,12 +1,97 @@
-//! What the ledger is told.
+//! What the ledger is told: who is there since when, as what, at which price, and by whom.
+
+use mock_clock::Time;
 
 use crate::call::Call;
+use crate::catalogue::{AddressPrice, LocationPrice};
+use crate::image::ImageKind;
+use crate::kind::Kind;
+use crate::ledger::{Opening, Price};
+use crate::money::Money;
 use crate::project::Project;
 
-impl Project {
-    /// A server is there from now on.
-    pub(crate) fn server_opened(&mut self, _call: &Call<'_>, _id: u64) {}
+/// A thing as the ledger sees it.
+struct Tag {
+    name: String,
+    location: String,
+    /// Its type or size.
+    what: String,
+    price: Price,
+}
 
-    /// A server goes.
-    pub(crate) fn server_closed(&mut self, _call: &Call<'_>, _id: u64) {}
+impl Project {
+    /// A thing is there from now on.
+    pub(crate) fn opened(&mut self, call: &Call<'_>, kind: Kind, id: u64) {
+        let Some(Tag { name, location, what, price }) = self.tag(kind, id) else { return };
+        let opening = Opening { kind, id, name, location, by: call.agent.to_owned(), what, price };
+        self.ledger.opened(call.now, opening);
+    }
+
+    /// A thing costs something else from now on.
+    pub(crate) fn repriced(&mut self, now: Time, kind: Kind, id: u64) {
+        if let Some(tag) = self.tag(kind, id) {
+            self.ledger.rate_changed(now, kind, id, &tag.what, tag.price);
+        }
+    }
+
+    /// A thing is gone from now on.
+    pub(crate) fn closed(&mut self, call: &Call<'_>, kind: Kind, id: u64) {
+        self.ledger.closed(call.now, kind, id, call.agent);
+    }
+
+    /// A thing is gone from now on, and nobody asked for that.
+    pub(crate) fn vanished(&mut self, now: Time, kind: Kind, id: u64) {
+        self.ledger.closed(now, kind, id, "");
+    }
+
+    fn tag(&self, kind: Kind, id: u64) -> Option<Tag> {
+        match kind {
+            Kind::Server => self.server_tag(id),
+            Kind::Image => self.image_tag(id),
+            _ => None,
+        }
+    }
+
+    fn server_tag(&self, id: u64) -> Option<Tag> {
+        let server = self.servers.find(id)?;
+        let server_type = self.catalogue.server_type(&server.server_type)?;
+        let mut price = typed(server_type.price(&server.location));
+        let mut what = server_type.name.clone();
+        if server.backup_window.is_some() {
+            let share = self.catalogue.prices.server_backup_percentage;
+            price =
+                Price { hourly: price.hourly.map(|it| it.gross(share)), monthly: price.monthly.gross(share) };
+            what.push_str(" with backups");
+        }
+        Some(Tag { name: server.head.name.clone(), location: server.location.clone(), what, price })
+    }
+
+    /// Snapshots cost by their size; backups are part of what their server costs.
+    fn image_tag(&self, id: u64) -> Option<Tag> {
+        let image = self.images.find(id)?;
+        let hundredths = u64::from(image.size_hundredths.unwrap_or(0));
+        let price = match image.kind {
+            ImageKind::Snapshot => {
+                let monthly = (self.catalogue.prices.image_gb_month * hundredths).part(100);
+                Price { hourly: None, monthly }
+            }
+            _ => Price::FREE,
+        };
+        let what = image.kind.word().to_owned();
+        Some(Tag { name: image.description.clone(), location: String::new(), what, price })
+    }
+}
+
+/// What has no price there costs nothing.
+fn typed(price: Option<&LocationPrice>) -> Price {
+    price.map_or(Price::FREE, |it| Price { hourly: Some(it.hourly), monthly: it.monthly })
+}
+
+fn address(price: Option<&AddressPrice>) -> Price {
+    price.map_or(Price::FREE, |it| Price { hourly: it.hourly, monthly: it.monthly })
+}
+
+/// By size, without a price of its own for the hour.
+fn by_size(gb_month: Money, gb: u64) -> Price {
+    Price { hourly: None, monthly: gb_month * gb }
 }

@@ -8,9 +8,11 @@ use serde_json::Value;
 
 use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run};
 use crate::catalogue::Catalogue;
+use crate::chance::Chance;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
+use crate::show::http_date;
 use crate::trouble::Meddling;
 use crate::wrong::Wrong;
 
@@ -118,6 +120,7 @@ impl Engine {
         };
         let mut headers = self.limit_headers(now);
         headers.push(("X-Correlation-Id", correlation));
+        headers.push(("Date", http_date(now)));
         if body.is_some() {
             headers.push(("Content-Type", "application/json".to_owned()));
         }
@@ -230,3 +233,11 @@ fn secret(request: &Request) -> Option<&str> {
 fn bytes(value: &Value) -> Arc<Vec<u8>> {
     Arc::new(value.to_string().into_bytes())
 }
+
+/// A token as Hetzner's are: 64 letters and digits. The seed decides which.
+pub fn drawn_token(seed: u64) -> String {
+    Chance::new(seed).word(64)
+}
+
+#[cfg(test)]
+mod tests;

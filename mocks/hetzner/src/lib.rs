@@ -5,7 +5,7 @@ mod address;
 mod admin;
 mod books;
 mod call;
-mod catalogue;
+pub mod catalogue;
 mod certificate;
 mod chance;
 mod engine;
@@ -15,6 +15,8 @@ mod host;
 mod image;
 mod kind;
 mod labels;
+#[cfg(test)]
+mod laws;
 mod ledger;
 mod limit;
 mod load_balancer;
@@ -42,11 +44,10 @@ mod volume;
 mod wrong;
 
 pub use call::{Reply, Request};
-pub use catalogue::Catalogue;
-pub use engine::{Engine, Token};
+pub use catalogue::{Catalogue, CatalogueError};
+pub use engine::{Engine, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
+pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
 pub use snapshot::{Snapshot, SnapshotError};
-
-pub use money::{Money, MoneyError, VatRate};

@@ -1,17 +1,19 @@
 //! Everything that one token owns. It is plain data: it can be written down, read again and compared.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::action::Actions;
+use crate::address::Pools;
 use crate::catalogue::Catalogue;
 use crate::certificate::Certificate;
 use crate::chance::Chance;
 use crate::firewall::Firewall;
 use crate::floating_ip::FloatingIp;
-use crate::image::Image;
+use crate::image::{self, Image};
+use crate::ledger::Ledger;
 use crate::limit::Bucket;
 use crate::load_balancer::LoadBalancer;
 use crate::network::Network;
@@ -39,24 +41,37 @@ pub(crate) struct Project {
     pub(crate) floating_ips: Shelf<FloatingIp>,
     pub(crate) load_balancers: Shelf<LoadBalancer>,
     pub(crate) certificates: Shelf<Certificate>,
+    /// When it was last looked at.
+    pub(crate) now: Time,
     pub(crate) actions: Actions,
     pub(crate) timeline: Timeline,
     pub(crate) chance: Chance,
     /// Draws the names of requests, so that how often somebody looks decides nothing.
     pub(crate) correlation: Chance,
     pub(crate) limit: Bucket,
+    pub(crate) ledger: Ledger,
+    /// Public addresses that are free.
+    pub(crate) pools: Pools,
     /// What is for sale. It belongs to the cloud and not to the project, so it is not written down with it.
-    #[serde(skip)]
+    #[serde(skip, default = "for_sale")]
     pub(crate) catalogue: Arc<Catalogue>,
 }
 
+/// What Hetzner sells, until somebody says otherwise.
+fn for_sale() -> Arc<Catalogue> {
+    static BUILTIN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin()));
+    Arc::clone(&BUILTIN)
+}
+
+/// How many IPv4 addresses a location has.
+const ADDRESSES_A_LOCATION: u32 = 16_000;
 /// How many requests an hour a project may make.
 const REQUESTS_PER_HOUR: u64 = 3600;
 
 impl Project {
     /// One with nothing in it.
     pub(crate) fn new(catalogue: Arc<Catalogue>, profile: Profile, seed: u64, now: Time) -> Self {
-        let project = Self {
+        let mut project = Self {
             profile,
             servers: Shelf::default(),
             images: Shelf::default(),
@@ -69,19 +84,24 @@ impl Project {
             floating_ips: Shelf::default(),
             load_balancers: Shelf::default(),
             certificates: Shelf::default(),
+            now,
             actions: Actions::default(),
             timeline: Timeline::default(),
             chance: Chance::new(seed),
             correlation: Chance::new(!seed),
             limit: Bucket::new(REQUESTS_PER_HOUR),
+            ledger: Ledger::default(),
+            pools: Pools::new(catalogue.locations.iter().map(|it| it.name.as_str()), ADDRESSES_A_LOCATION),
             catalogue,
         };
+        image::stock(&mut project, now);
         project
     }
 
     /// Lets everything happen whose time has come. Says whether there was anything.
     pub(crate) fn advance(&mut self, now: Time) -> bool {
         let mut any = false;
+        self.now = self.now.max(now);
         while let Some((at, what)) = self.timeline.due(now) {
             any = true;
             match what {

@@ -3,7 +3,9 @@
 use mock_clock::Time;
 
 use crate::catalogue::ServerType;
+use crate::image::ImageKind;
 use crate::project::Project;
+use crate::server::Server;
 use crate::wrong::Wrong;
 
 /// Refuses a server more, if there may be none.
@@ -13,10 +15,32 @@ pub(crate) fn servers(project: &Project, _now: Time, server_type: &ServerType) -
     if there >= limits.servers {
         return Err(Wrong::limit_exceeded("server_limit", "server limit exceeded"));
     }
-    let used = project.servers.all().filter_map(|server| project.catalogue.server_type(&server.server_type));
-    let cores: u64 = used.map(|it| u64::from(it.cores)).sum();
-    if cores + u64::from(server_type.cores) > limits.cores {
+    cores(project, None, server_type)
+}
+
+/// Refuses another type for a server, if it takes too many cores.
+pub(crate) fn other_type(project: &Project, server: u64, server_type: &ServerType) -> Result<(), Wrong> {
+    cores(project, Some(server), server_type)
+}
+
+/// Refuses a type beside the servers that there are, all but one of them. One that changes its type needs room for
+/// either, as it may keep what it has.
+fn cores(project: &Project, except: Option<u64>, server_type: &ServerType) -> Result<(), Wrong> {
+    let of = |name: &str| project.catalogue.server_type(name).map_or(0, |it| it.cores);
+    let taken = |server: &Server| of(&server.server_type).max(server.becoming.as_deref().map_or(0, of));
+    let others = project.servers.all().filter(|server| Some(server.head.id) != except);
+    let used: u64 = others.map(taken).sum();
+    if used + server_type.cores > project.catalogue.limits.cores {
         return Err(Wrong::limit_exceeded("core_limit", "core limit exceeded"));
+    }
+    Ok(())
+}
+
+/// Refuses a snapshot more, if there may be none.
+pub(crate) fn snapshots(project: &Project) -> Result<(), Wrong> {
+    let there = project.images.all().filter(|image| image.kind == ImageKind::Snapshot).count() as u64;
+    if there >= project.catalogue.limits.snapshots {
+        return Err(Wrong::limit_exceeded("snapshot_limit", "snapshot limit exceeded"));
     }
     Ok(())
 }

@@ -77,6 +77,7 @@ impl Rig {
             head,
             status: Status::Running,
             server_type: "cx23".to_owned(),
+            becoming: None,
             location: "fsn1".to_owned(),
             image: None,
             ipv4: Some(1),
@@ -85,7 +86,8 @@ impl Rig {
             placement_group: None,
             rebuild_kept: false,
             backup_window: None,
-            rescue: false,
+            rescue_until: None,
+            has_key: true,
             iso: None,
             disk_gb: 40,
         })

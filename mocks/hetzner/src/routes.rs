@@ -1,20 +1,25 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, certificate, firewall, placement_group, server, ssh_key};
+use crate::{action, certificate, firewall, image, network, offer, placement_group, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
-    let all: [&[Route]; 9] = [
+    let all: &[&[Route]] = &[
         action::ROUTES,
+        certificate::ROUTES,
+        &certificate::ACTIONS,
+        firewall::ROUTES,
+        &firewall::ACTIONS,
+        image::ROUTES,
+        &image::ACTIONS,
+        network::ROUTES,
+        &network::ACTIONS,
+        offer::ROUTES,
+        placement_group::ROUTES,
         server::ROUTES,
         &server::ACTIONS,
         ssh_key::ROUTES,
-        placement_group::ROUTES,
-        firewall::ROUTES,
-        &firewall::ACTIONS,
-        certificate::ROUTES,
-        &certificate::ACTIONS,
     ];
-    Routes::new(all.into_iter().flatten().copied())
+    Routes::new(all.iter().copied().flatten().copied())
 }

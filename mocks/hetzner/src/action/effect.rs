@@ -3,10 +3,8 @@
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::certificate;
-use crate::firewall;
 use crate::project::Project;
-use crate::server;
+use crate::{certificate, firewall, image, network, server};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -41,5 +39,7 @@ macro_rules! effects {
 effects! {
     certificate as Certificate,
     firewall as Firewall,
+    image as Image,
+    network as Network,
     server as Server,
 }

@@ -136,7 +136,8 @@ impl Actions {
 
     /// Notes the end, and gives what it brings about.
     fn end(&mut self, id: u64, now: Time) -> Option<(Effect, Ending)> {
-        let action = self.all.get_mut(&id)?;
+        // One that was ended early is not ended again.
+        let action = self.all.get_mut(&id).filter(|action| action.finished.is_none())?;
         if let Some(held) = action.held() {
             let running = self.held.entry(held).or_default();
             running.remove(&id);

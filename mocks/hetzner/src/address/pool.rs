@@ -72,6 +72,14 @@ impl Pools {
         Ok(Ipv6Addr::new(0x2001, 0xdb8, place, number, 0, 0, 0, 0))
     }
 
+    /// Whether there is an IPv4 address to be taken; nothing is.
+    pub(crate) fn has_ipv4(&self, location: &str) -> bool {
+        let known = self.locations.get(location);
+        let place = known.map_or_else(|| self.locations.len().try_into().ok(), |pool| Some(pool.block));
+        let left = known.map_or(self.size > 0, |pool| pool.ipv4.next(self.size).is_some());
+        left && place.and_then(block).is_some()
+    }
+
     /// Takes an address back. `false` if nobody has it.
     pub(crate) fn give_back(&mut self, address: IpAddr) -> bool {
         let mut pools = self.locations.values_mut();
@@ -121,14 +129,19 @@ struct Numbers {
 }
 
 impl Numbers {
+    /// Which comes next: one that was never given, or the one that came back first.
+    fn next(&self, size: u32) -> Option<u32> {
+        let fresh = (self.highest < size).then(|| self.highest.saturating_add(1));
+        fresh.or_else(|| self.back.iter().copied().find(|number| *number <= size))
+    }
+
     fn take(&mut self, size: u32) -> Option<u32> {
-        let number = if self.highest < size {
-            self.highest += 1;
-            self.highest
-        } else {
-            let place = self.back.iter().position(|&number| number <= size)?;
-            self.back.remove(place)?
-        };
+        let number = self.next(size)?;
+        if number > self.highest {
+            self.highest = number;
+        } else if let Some(place) = self.back.iter().position(|back| *back == number) {
+            self.back.remove(place);
+        }
         self.given.insert(number);
         Some(number)
     }
@@ -193,7 +206,7 @@ mod tests {
             );
         }
         assert_eq!(pools.take_ipv4("x").unwrap_err().to_string(), "no IP address is available in location x");
-        assert!(pools.take_ipv6("x").is_err());
+        assert!(pools.take_ipv6("x").is_err() && !pools.has_ipv4("x") && !pools.has_ipv4("y"));
     }
 
     #[test]
@@ -236,11 +249,14 @@ mod tests {
             let mut held: Vec<(usize, Ipv4Addr)> = Vec::new();
             for (location, take, which) in steps {
                 if take {
+                    let promised = pools.has_ipv4(names[location]);
                     let mine = held.iter().filter(|(at, _)| *at == location).count();
                     if let Ok(ip) = pools.take_ipv4(names[location]) {
+                        prop_assert!(promised);
                         prop_assert!(held.iter().all(|(_, other)| *other != ip));
                         held.push((location, ip));
                     } else {
+                        prop_assert!(!promised);
                         prop_assert_eq!(mine, size as usize, "refused only when all are given");
                     }
                     prop_assert!(mine <= size as usize);

@@ -6,6 +6,9 @@ use crate::call::{Answered, Call};
 use crate::project::Project;
 use crate::wrong::Wrong;
 
+/// What the real API has below its root, and this mock has nothing of.
+const ABSENT: [&str; 3] = ["storage_box_types", "storage_boxes", "zones"];
+
 /// What answers a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Run {
@@ -34,6 +37,11 @@ pub(crate) const fn change(
     run: fn(&mut Project, &Call<'_>) -> Answered,
 ) -> Route {
     Route { method, path, run: Run::Change(run) }
+}
+
+/// A route that the real API has and this mock has not.
+pub(crate) const fn absent(method: &'static str, path: &'static str) -> Route {
+    Route { method, path, run: Run::Absent }
 }
 
 /// All routes, by path.
@@ -72,7 +80,11 @@ impl Routes {
                 "{}"
             })
             .collect();
-        let here = self.0.get(&pattern.join("/")).ok_or_else(Wrong::no_such_path)?;
+        let Some(here) = self.0.get(&pattern.join("/")) else {
+            let root = path.split('/').nth(1).unwrap_or_default();
+            let known = ABSENT.contains(&root);
+            return Err(if known { Wrong::not_simulated(method, path) } else { Wrong::no_such_path() });
+        };
         match here.iter().find(|route| route.method == method) {
             Some(route) => Ok(Step { run: route.run, ids }),
             None => Err(Wrong::method_not_allowed(method, path)),

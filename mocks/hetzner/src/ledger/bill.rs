@@ -10,8 +10,9 @@ use mock_clock::Time;
 use serde::Serialize;
 
 use super::entry::Charge;
-use super::{Entry, Kind, Ledger};
-use crate::Money;
+use super::{Entry, Ledger};
+use crate::kind::Kind;
+use crate::money::Money;
 
 /// A bill over what was charged later than `after` and up to `until`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -150,13 +151,13 @@ impl fmt::Display for Bill {
 impl Sum {
     fn row(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (what, cost) = (self.what.as_deref().unwrap_or("(all)"), format!("{:.4}", self.cost));
-        writeln!(f, "{:<16} {what:<24} {:>7} {:>9} {cost:>14}", self.kind.name(), self.count, self.hours)
+        writeln!(f, "{:<16} {what:<24} {:>7} {:>9} {cost:>14}", self.kind.word(), self.count, self.hours)
     }
 }
 
 impl Line {
     fn row(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = format!("{} {} {}", self.kind.name(), self.id, self.name);
+        let name = format!("{} {} {}", self.kind.word(), self.id, self.name);
         let until = self.until.map_or("now".to_owned(), |until| format!("{until:.0}"));
         let cost = format!("{:.4}", self.cost);
         writeln!(f, "{name:<41} {:>17} {cost:>14}  {:.0} to {until}", self.hours, self.from)

@@ -11,43 +11,8 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use super::month::{HOUR, Month, started_hours};
-use crate::Money;
-
-/// What a resource is, by the name the API gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Kind {
-    Server,
-    Volume,
-    PrimaryIp,
-    FloatingIp,
-    LoadBalancer,
-    Image,
-    Network,
-    Firewall,
-    PlacementGroup,
-    SshKey,
-    Certificate,
-}
-
-impl Kind {
-    /// As it is written.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Server => "server",
-            Kind::Volume => "volume",
-            Kind::PrimaryIp => "primary_ip",
-            Kind::FloatingIp => "floating_ip",
-            Kind::LoadBalancer => "load_balancer",
-            Kind::Image => "image",
-            Kind::Network => "network",
-            Kind::Firewall => "firewall",
-            Kind::PlacementGroup => "placement_group",
-            Kind::SshKey => "ssh_key",
-            Kind::Certificate => "certificate",
-        }
-    }
-}
+use crate::kind::Kind;
+use crate::money::Money;
 
 /// What something costs, net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -14,9 +14,10 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use bill::Bill;
-pub(crate) use entry::{Entry, Kind, Opening, Phase, Price};
+pub(crate) use entry::{Entry, Opening, Price};
 
-use crate::Money;
+use crate::kind::Kind;
+use crate::money::Money;
 
 /// All that ever existed in a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

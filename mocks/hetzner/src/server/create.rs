@@ -83,9 +83,7 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
         automount: body.flag("automount").unwrap_or(false),
         start: body.flag("start_after_create").unwrap_or(true),
     };
-    if body.text("user_data").is_some_and(|data| data.len() > USER_DATA_BYTES) {
-        body.wrong("user_data", format!("Longer than maximum length {USER_DATA_BYTES}."));
-    }
+    user_data(&mut body);
     if wish.location.is_some() && wish.datacenter.is_some() {
         body.wrong("location", "Must not be given together with datacenter.");
     }
@@ -94,6 +92,13 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
     }
     body.done()?;
     Ok(wish)
+}
+
+/// Accepts user data of a size that it may have. Nothing runs it.
+pub(super) fn user_data(body: &mut Body) {
+    if body.text("user_data").is_some_and(|data| data.len() > USER_DATA_BYTES) {
+        body.wrong("user_data", format!("Longer than maximum length {USER_DATA_BYTES}."));
+    }
 }
 
 fn public(body: &mut Body) -> Public {
@@ -112,7 +117,7 @@ fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     project.servers.free_name(&wish.name, None)?;
     let server_type = offer::orderable_type(project, now, &wish.server_type)?;
     let location = offer::place(project, wish.location.as_ref(), wish.datacenter.as_ref())?;
-    offer::sold_in(project, now, &server_type, &location)?;
+    offer::sold_in(now, &server_type, &location)?;
     let image = image::bootable(project, now, &wish.image, &server_type)?;
     for key in &wish.ssh_keys {
         ssh_key::resolve(project, key)?;
@@ -169,6 +174,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
         head,
         status: Status::Initializing,
         server_type: order.server_type.name.clone(),
+        becoming: None,
         location: location.clone(),
         image: Some(order.image),
         ipv4,
@@ -177,7 +183,8 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
         placement_group: wish.placement_group,
         rebuild_kept: false,
         backup_window: None,
-        rescue: false,
+        rescue_until: None,
+        has_key: order.has_key,
         iso: None,
         disk_gb: order.server_type.disk,
     });
@@ -189,7 +196,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
             firewall.servers.push(id);
         }
     }
-    project.server_opened(call, id);
+    project.opened(call, Kind::Server, id);
     id
 }
 

@@ -1,13 +1,25 @@
 //! Virtual machines: what one is, and how it changes with time.
 
+mod backup;
 mod create;
+mod group;
+mod iso;
+mod pointer;
 mod power;
+mod private;
+mod rebuild;
+mod rescue;
+mod resize;
 mod room;
 mod show;
+mod work;
 
+use create::user_data;
 use room::hostname;
 pub(crate) use room::{ACTIONS, ROUTES, remove};
 pub(crate) use show::show;
+
+use std::net::{IpAddr, Ipv4Addr};
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
@@ -15,6 +27,7 @@ use serde::{Deserialize, Serialize};
 use crate::network::Membership;
 use crate::project::Project;
 use crate::shelf::{Head, resource};
+use crate::wrong::Wrong;
 
 /// What a server does at the moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +76,8 @@ pub(crate) struct Server {
     pub(crate) status: Status,
     /// Names in the catalogue.
     pub(crate) server_type: String,
+    /// The type that it is about to have; it counts against the quota already.
+    pub(crate) becoming: Option<String>,
     pub(crate) location: String,
     pub(crate) image: Option<u64>,
     /// The primary IPs it has.
@@ -74,7 +89,10 @@ pub(crate) struct Server {
     pub(crate) rebuild_kept: bool,
     /// Its backups are made in these hours.
     pub(crate) backup_window: Option<String>,
-    pub(crate) rescue: bool,
+    /// Its next boot leads into the rescue system, if it comes before this moment.
+    pub(crate) rescue_until: Option<Time>,
+    /// It is entered with a key, and has no password.
+    pub(crate) has_key: bool,
     /// The ISO that is attached, by its name.
     pub(crate) iso: Option<String>,
     pub(crate) disk_gb: u64,
@@ -82,14 +100,76 @@ pub(crate) struct Server {
 
 resource!(Server, Server);
 
+impl Server {
+    /// It is on. Whatever it booted into, the rescue system is not in its way again.
+    fn boots(&mut self) {
+        self.status = Status::Running;
+        self.rescue_until = None;
+    }
+}
+
 /// How a server changes by the end of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
     /// It was created; it boots if that was asked for.
-    Created { server: u64, start: bool },
+    Created {
+        server: u64,
+        start: bool,
+    },
     /// It becomes this, or that if the action fails.
-    Becomes { server: u64, status: Status, otherwise: Status },
+    Becomes {
+        server: u64,
+        status: Status,
+        otherwise: Status,
+    },
+    /// It has the type that it was becoming, and its disk, too, if that was asked for.
+    Resized {
+        server: u64,
+        upgrade_disk: bool,
+    },
+    Rebuilt {
+        server: u64,
+        image: u64,
+    },
+    /// Backups are made of it in these hours, or none are.
+    Backups {
+        server: u64,
+        window: Option<String>,
+    },
+    Rescue {
+        server: u64,
+        on: bool,
+    },
+    /// Nobody has used the rescue system.
+    RescueLapses {
+        server: u64,
+    },
+    /// This is in its drive, by name, or nothing is.
+    Disc {
+        server: u64,
+        iso: Option<String>,
+    },
+    Grouped {
+        server: u64,
+        group: u64,
+    },
+    Ungrouped {
+        server: u64,
+    },
+    /// It has the wanted addresses; or those from before, if the action fails.
+    Aliased {
+        server: u64,
+        network: u64,
+        wanted: Vec<Ipv4Addr>,
+        before: Vec<Ipv4Addr>,
+    },
+    /// An address of it has another name.
+    Pointed {
+        primary_ip: u64,
+        ip: IpAddr,
+        name: Option<String>,
+    },
 }
 
 impl Effect {
@@ -99,9 +179,30 @@ impl Effect {
                 let status = if start { Status::Starting } else { Status::Off };
                 become_status(project, now, server, if success { status } else { Status::Off });
             }
+            Self::Becomes { server, status: Status::Running, .. } if success => {
+                if let Some(server) = project.servers.find_mut(server) {
+                    server.boots();
+                }
+            }
             Self::Becomes { server, status, otherwise } => {
                 become_status(project, now, server, if success { status } else { otherwise });
             }
+            Self::Resized { server, upgrade_disk } => {
+                resize::settle(project, now, server, upgrade_disk, success);
+            }
+            Self::Rebuilt { server, image } => rebuild::settle(project, server, image, success),
+            Self::Grouped { server, group } => group::joined(project, server, group, success),
+            Self::Aliased { server, network, wanted, before } => {
+                private::alias(project, server, network, if success { wanted } else { before });
+            }
+            // Nothing was reserved for the others.
+            _ if !success => {}
+            Self::Backups { server, window } => backup::settle(project, now, server, window),
+            Self::Rescue { server, on } => rescue::settle(project, now, server, on),
+            Self::RescueLapses { server } => rescue::lapse(project, now, server),
+            Self::Disc { server, iso } => iso::settle(project, server, iso),
+            Self::Ungrouped { server } => group::left(project, server),
+            Self::Pointed { primary_ip, ip, name } => pointer::settle(project, primary_ip, ip, name),
         }
     }
 }
@@ -110,5 +211,13 @@ impl Effect {
 pub(crate) fn become_status(project: &mut Project, _now: Time, id: u64, status: Status) {
     if let Some(server) = project.servers.find_mut(id) {
         server.status = status;
+    }
+}
+
+/// Refuses a server that is not off.
+fn stopped(server: &Server) -> Result<(), Wrong> {
+    match server.status {
+        Status::Off => Ok(()),
+        _ => Err(Wrong::new("server_not_stopped", "server is not stopped")),
     }
 }

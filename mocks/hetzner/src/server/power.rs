@@ -1,12 +1,10 @@
 //! Switching servers on and off.
 
-use serde_json::json;
-
 use crate::action::Undertaking;
-use crate::call::{Answer, Answered, Call};
+use crate::call::{Answered, Call};
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Effect, Status, become_status};
+use crate::server::{Effect, Status, become_status, work};
 use crate::wrong::Wrong;
 
 pub(super) fn on(project: &mut Project, call: &Call<'_>) -> Answered {
@@ -47,30 +45,22 @@ fn switch(
     command: &'static str,
     change: impl FnOnce(Status) -> Option<(Status, Status)>,
 ) -> Answered {
-    let id = ready(project, call)?;
+    let id = work::ready(project, call)?;
     let before = project.servers.get(id)?.status;
     let mut undertaking = Undertaking::on(command, Kind::Server, id);
     if let Some((meanwhile, status)) = change(before) {
         become_status(project, call.now, id, meanwhile);
         undertaking = undertaking.effect(Effect::Becomes { server: id, status, otherwise: before });
     }
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    work::begin(project, call, undertaking)
 }
 
 fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answered {
-    let id = ready(project, call)?;
-    if project.servers.get(id)?.status == Status::Off {
+    let id = work::ready(project, call)?;
+    let before = project.servers.get(id)?.status;
+    if before == Status::Off {
         return Err(Wrong::new("invalid_input", "server is off"));
     }
-    let begun = project.begin(call.now, Undertaking::on(command, Kind::Server, id));
-    Ok(Answer::created(json!({"action": project.action(begun)})))
-}
-
-/// The server of the path, if nobody works on it. There are no parameters.
-fn ready(project: &Project, call: &Call<'_>) -> Result<u64, Wrong> {
-    project.servers.get(call.id())?;
-    call.no_body()?;
-    project.unlocked(Kind::Server, call.id())?;
-    Ok(call.id())
+    let effect = Effect::Becomes { server: id, status: Status::Running, otherwise: before };
+    work::begin(project, call, Undertaking::on(command, Kind::Server, id).effect(effect))
 }

@@ -3,12 +3,14 @@
 use serde_json::json;
 
 use crate::action::{Undertaking, action_routes};
-use crate::call::{Answer, Answered, Body, Call, Route, change, list, look};
+use crate::call::{Answer, Answered, Body, Call, Route, Run, change, list, look};
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Server, create, power, show};
+use crate::server::{
+    Server, backup, create, group, iso, pointer, power, private, rebuild, rescue, resize, show,
+};
 use crate::wrong::Wrong;
-use crate::{firewall, placement_group, primary_ip, upkeep};
+use crate::{firewall, image, placement_group, primary_ip, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/servers", all),
@@ -22,6 +24,24 @@ pub(crate) const ROUTES: &[Route] = &[
     change("POST", "/servers/{id}/actions/shutdown", power::shutdown),
     change("POST", "/servers/{id}/actions/reboot", power::reboot),
     change("POST", "/servers/{id}/actions/reset", power::reset),
+    change("POST", "/servers/{id}/actions/change_type", resize::change_type),
+    change("POST", "/servers/{id}/actions/rebuild", rebuild::rebuild),
+    change("POST", "/servers/{id}/actions/enable_backup", backup::enable),
+    change("POST", "/servers/{id}/actions/disable_backup", backup::disable),
+    change("POST", "/servers/{id}/actions/create_image", backup::create_image),
+    change("POST", "/servers/{id}/actions/enable_rescue", rescue::enable),
+    change("POST", "/servers/{id}/actions/disable_rescue", rescue::disable),
+    change("POST", "/servers/{id}/actions/reset_password", rescue::reset_password),
+    change("POST", "/servers/{id}/actions/request_console", rescue::request_console),
+    change("POST", "/servers/{id}/actions/attach_iso", iso::attach),
+    change("POST", "/servers/{id}/actions/detach_iso", iso::detach),
+    change("POST", "/servers/{id}/actions/attach_to_network", private::attach),
+    change("POST", "/servers/{id}/actions/detach_from_network", private::detach),
+    change("POST", "/servers/{id}/actions/change_alias_ips", private::change_alias_ips),
+    change("POST", "/servers/{id}/actions/add_to_placement_group", group::join),
+    change("POST", "/servers/{id}/actions/remove_from_placement_group", group::leave),
+    change("POST", "/servers/{id}/actions/change_dns_ptr", pointer::change),
+    Route { method: "GET", path: "/servers/{id}/metrics", run: Run::Absent },
 ];
 
 pub(crate) const ACTIONS: [Route; 4] = action_routes!("/servers", Server);
@@ -74,11 +94,12 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 /// Takes a server away, and lets go of all that it had.
 pub(crate) fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
     project.servers.get(id)?;
-    project.server_closed(call, id);
+    project.closed(call, Kind::Server, id);
     project.servers.take(id);
     primary_ip::release(project, call, id);
     placement_group::leave(project, id);
     firewall::forget(project, id);
+    image::forget(project, call, id);
     for volume in project.volumes.all_mut().filter(|volume| volume.server == Some(id)) {
         volume.server = None;
     }

@@ -32,10 +32,10 @@ pub(crate) fn show(project: &Project, server: &Server) -> Value {
         "load_balancers": ids(project.load_balancers.all().filter(|it| it.targets_server(id)).map(|it| it.head.id)),
         "protection": {"delete": server.head.kept, "rebuild": server.rebuild_kept},
         "locked": project.actions.hold(Kind::Server, id),
-        "rescue_enabled": server.rescue,
+        "rescue_enabled": server.rescue_until.is_some(),
         "backup_window": server.backup_window,
         "primary_disk_size": server.disk_gb,
-        "included_traffic": server_type.map_or(0, |it| it.included_traffic(&server.location)),
+        "included_traffic": server_type.map_or(0, |it| it.price(&server.location).map_or(0, |price| price.included_traffic)),
         "ingoing_traffic": 0,
         "outgoing_traffic": 0,
     });

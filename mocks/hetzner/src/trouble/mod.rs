@@ -40,6 +40,11 @@ impl Project {
         Ok(())
     }
 
+    /// Whether a type has been taken off the market.
+    pub(crate) fn retired(&self, _now: Time, _server_type: &str) -> bool {
+        false
+    }
+
     /// Whether lists show a server already, or still.
     pub(crate) fn listed(&self, _now: Time, _server: &Server) -> bool {
         true
