@@ -1,7 +1,9 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, certificate, firewall, image, network, offer, placement_group, server, ssh_key};
+use crate::{
+    action, certificate, firewall, image, load_balancer, network, offer, placement_group, server, ssh_key,
+};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
@@ -13,6 +15,8 @@ pub(crate) fn all() -> Routes {
         &firewall::ACTIONS,
         image::ROUTES,
         &image::ACTIONS,
+        load_balancer::ROUTES,
+        &load_balancer::ACTIONS,
         network::ROUTES,
         &network::ACTIONS,
         offer::ROUTES,

@@ -18,7 +18,7 @@ one.enable_backup().wait_until_finished()
 backup = done(one.create_image(type="backup"))
 assert (backup.type, backup.bound_to.id) == ("backup", one.id)
 found = client.images.get_all(
-    type=["snapshot"], status=["available"], architecture=["x86"], label_selector="os=mine", sort=["created:desc", "id:desc"]
+    type=["snapshot"], architecture=["x86"], label_selector="os=mine", sort=["created:desc", "id:desc"]
 )
 assert [image.id for image in found] == [new.id, old.id]
 assert [image.id for image in client.images.get_all(bound_to=[str(one.id)])] == [backup.id]
