@@ -151,6 +151,17 @@ fn what_failed_is_undone() {
 }
 
 #[test]
+fn a_server_is_made_with_it() {
+    let mut rig = Rig::new();
+    let path = firewall(&mut rig, "f", &[]);
+    let id = json!({"firewall": rig.get(&path)["firewall"]["id"]});
+    let body = json!({"name": "one", "server_type": "cx23", "image": "ubuntu-24.04", "firewalls": [id, id]});
+    let server = rig.post("/servers", &body)["server"]["id"].as_u64().unwrap();
+    assert_eq!(applied_to(&mut rig, &path), json!([by_id(server)]));
+    assert_eq!(firewalls_of(&mut rig, server), 1);
+}
+
+#[test]
 fn who_cannot_have_it_is_refused() {
     let mut rig = Rig::new();
     let (one, hidden) = (rig.server("one", &json!({"a": "b"})), rig.server("hidden", &json!({"a": "b"})));
