@@ -1,3 +1,5 @@
+//! Lives of certificates, and keys against chains.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;

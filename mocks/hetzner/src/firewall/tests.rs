@@ -1,3 +1,5 @@
+//! Lives of firewalls, what is refused, and the law of their applications.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
