@@ -1,7 +1,7 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, image, network, offer, placement_group, server, ssh_key};
+use crate::{action, image, network, offer, placement_group, primary_ip, server, ssh_key};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
@@ -13,6 +13,8 @@ pub(crate) fn all() -> Routes {
         &network::ACTIONS,
         offer::ROUTES,
         placement_group::ROUTES,
+        primary_ip::ROUTES,
+        &primary_ip::ACTIONS,
         server::ROUTES,
         &server::ACTIONS,
         ssh_key::ROUTES,

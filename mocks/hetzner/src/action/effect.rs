@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{image, network, server};
+use crate::{image, network, primary_ip, server};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -39,5 +39,6 @@ macro_rules! effects {
 effects! {
     image as Image,
     network as Network,
+    primary_ip as PrimaryIp,
     server as Server,
 }

@@ -15,8 +15,7 @@ mod show;
 mod work;
 
 use create::user_data;
-use room::hostname;
-pub(crate) use room::{ACTIONS, ROUTES, remove};
+pub(crate) use room::{ACTIONS, ROUTES, hostname, remove};
 pub(crate) use show::show;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -215,7 +214,7 @@ pub(crate) fn become_status(project: &mut Project, _now: Time, id: u64, status: 
 }
 
 /// Refuses a server that is not off.
-fn stopped(server: &Server) -> Result<(), Wrong> {
+pub(crate) fn stopped(server: &Server) -> Result<(), Wrong> {
     match server.status {
         Status::Off => Ok(()),
         _ => Err(Wrong::new("server_not_stopped", "server is not stopped")),
