@@ -47,6 +47,11 @@ pub use engine::{Engine, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
 pub use profile::Profile;
+pub use server::Status;
 pub use snapshot::{Snapshot, SnapshotError};
+pub use trouble::{
+    Calls, Deed, DeedError, Shortage, Spent, Tear, Things, Trouble, TroubleError, TroubleId, TroubleReport,
+    What, When, Which,
+};
 
 pub use money::{Money, MoneyError, VatRate};

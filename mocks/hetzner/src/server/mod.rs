@@ -179,18 +179,14 @@ impl Effect {
                 let status = if start { Status::Starting } else { Status::Off };
                 become_status(project, now, server, if success { status } else { Status::Off });
             }
-            Self::Becomes { server, status: Status::Running, .. } if success => {
-                if let Some(server) = project.servers.find_mut(server) {
-                    server.boots();
-                }
-            }
+            Self::Becomes { server, status: Status::Running, .. } if success => boot(project, now, server),
             Self::Becomes { server, status, otherwise } => {
                 become_status(project, now, server, if success { status } else { otherwise });
             }
             Self::Resized { server, upgrade_disk } => {
                 resize::settle(project, now, server, upgrade_disk, success);
             }
-            Self::Rebuilt { server, image } => rebuild::settle(project, server, image, success),
+            Self::Rebuilt { server, image } => rebuild::settle(project, now, server, image, success),
             Self::Grouped { server, group } => group::joined(project, server, group, success),
             Self::Aliased { server, network, wanted, before } => {
                 private::alias(project, server, network, if success { wanted } else { before });
@@ -207,10 +203,23 @@ impl Effect {
     }
 }
 
-/// Sets the status of a server that is still there.
-pub(crate) fn become_status(project: &mut Project, _now: Time, id: u64, status: Status) {
+/// Sets the status of a server that is still there, unless a trouble holds it where it is.
+pub(crate) fn become_status(project: &mut Project, now: Time, id: u64, status: Status) {
+    if !project.may_become(now, id, status) {
+        return;
+    }
     if let Some(server) = project.servers.find_mut(id) {
         server.status = status;
+    }
+}
+
+/// It is on, unless a trouble holds it where it is.
+pub(crate) fn boot(project: &mut Project, now: Time, id: u64) {
+    if !project.may_become(now, id, Status::Running) {
+        return;
+    }
+    if let Some(server) = project.servers.find_mut(id) {
+        server.boots();
     }
 }
 

@@ -1,5 +1,6 @@
 //! The disk of a server written anew from an image. All that was on it is lost; addresses and networks stay.
 
+use mock_clock::Time;
 use serde_json::json;
 
 use crate::action::Undertaking;
@@ -8,7 +9,7 @@ use crate::catalogue::ServerType;
 use crate::image;
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Effect, Server, Status, become_status, user_data, work};
+use crate::server::{Effect, Server, Status, become_status, boot, user_data, work};
 use crate::wrong::Wrong;
 
 pub(super) fn rebuild(project: &mut Project, call: &Call<'_>) -> Answered {
@@ -37,12 +38,14 @@ fn machine(project: &Project, server: &Server) -> Result<ServerType, Wrong> {
 }
 
 /// It boots from what was written, or stays off with a disk that nobody can vouch for.
-pub(super) fn settle(project: &mut Project, id: u64, image: u64, success: bool) {
+pub(super) fn settle(project: &mut Project, now: Time, id: u64, image: u64, success: bool) {
     let image = project.images.find(image).map(|image| image.head.id);
-    let Some(server) = project.servers.find_mut(id) else { return };
-    server.status = Status::Off;
     if success {
-        server.image = image;
-        server.boots();
+        if let Some(server) = project.servers.find_mut(id) {
+            server.image = image;
+        }
+        boot(project, now, id);
+    } else {
+        become_status(project, now, id, Status::Off);
     }
 }

@@ -7,7 +7,7 @@ use crate::call::{Answered, Body, Call};
 use crate::catalogue::ServerType;
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Effect, Server, Status, become_status, stopped, work};
+use crate::server::{Effect, Server, Status, become_status, boot, stopped, work};
 use crate::wrong::Wrong;
 use crate::{offer, quota};
 
@@ -22,8 +22,9 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     if let Some(location) = project.catalogue.location(&server.location) {
         offer::sold_in(call.now, &server_type, location)?;
     }
-    quota::other_type(project, id, &server_type)?;
-    project.in_stock(call.now, &server_type.name, &server.location)?;
+    let location = server.location.clone();
+    quota::other_type(project, call.now, id, &server_type)?;
+    project.in_stock(call.now, &server_type.name, &location)?;
     if let Some(server) = project.servers.find_mut(id) {
         server.becoming = Some(server_type.name);
     }
@@ -54,13 +55,12 @@ pub(super) fn settle(project: &mut Project, now: Time, id: u64, upgrade_disk: bo
     let catalogue = project.catalogue.clone();
     let Some(server) = project.servers.find_mut(id) else { return };
     let becoming = server.becoming.take();
-    server.status = Status::Off;
-    if let Some(server_type) = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success) {
-        server.server_type.clone_from(&server_type.name);
-        if upgrade_disk {
-            server.disk_gb = server_type.disk;
-        }
-        server.boots();
-        project.repriced(now, Kind::Server, id);
+    let becoming = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success);
+    let Some(server_type) = becoming else { return become_status(project, now, id, Status::Off) };
+    server.server_type.clone_from(&server_type.name);
+    if upgrade_disk {
+        server.disk_gb = server_type.disk;
     }
+    boot(project, now, id);
+    project.repriced(now, Kind::Server, id);
 }
