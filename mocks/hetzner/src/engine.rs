@@ -13,6 +13,7 @@ use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
 use crate::show::http_date;
+use crate::snapshot::Snapshot;
 use crate::trouble::Meddling;
 use crate::wrong::Wrong;
 
@@ -96,6 +97,23 @@ impl Engine {
     /// Lets so many requests an hour through.
     pub fn limit_requests(&mut self, now: Time, per_hour: u64) {
         self.project.limit_requests(now, per_hour);
+    }
+
+    /// Goes on with the state of a snapshot. Tokens, catalogue and whoever waits for changes stay.
+    pub fn replace(&mut self, snapshot: Snapshot, now: Time) -> Result<(), String> {
+        let catalogue = Arc::clone(&self.project.catalogue);
+        self.project = Self::resume(snapshot, catalogue, now)?.project;
+        self.touched();
+        Ok(())
+    }
+
+    /// Empties the project. Tokens, catalogue, limit and seed stay.
+    pub fn reset(&mut self, now: Time) {
+        let before = &self.project;
+        let (catalogue, per_hour) = (Arc::clone(&before.catalogue), before.usual_limit());
+        self.project = Project::new(catalogue, before.profile, before.troubles.seed(), now);
+        self.project.limit_requests(now, per_hour);
+        self.touched();
     }
 
     /// Tells where clients find it, for the links of lists.

@@ -82,6 +82,11 @@ impl Project {
         }
     }
 
+    /// The limit while no trouble lowers it.
+    pub(crate) fn usual_limit(&self) -> u64 {
+        self.troubles.usual_limit.unwrap_or_else(|| self.limit.per_hour())
+    }
+
     /// Another limit, for the time in which no trouble lowers it.
     pub(crate) fn limit_requests(&mut self, now: Time, per_hour: u64) {
         match &mut self.troubles.usual_limit {

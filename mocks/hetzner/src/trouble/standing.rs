@@ -145,6 +145,11 @@ impl Troubles {
         Self { seed, all: BTreeMap::new(), usual_limit: None, gone: None, lifted: BTreeSet::new() }
     }
 
+    /// What decides everything that is drawn for them.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Takes one in. It is in force from its time on.
     pub(super) fn put(&mut self, now: Time, trouble: Trouble) -> (TroubleId, [Time; 2]) {
         let id = self.all.last_key_value().map_or(1, |(last, _)| last.saturating_add(1));
