@@ -48,6 +48,7 @@ impl Project {
         match kind {
             Kind::Server => self.server_tag(id),
             Kind::Image => self.image_tag(id),
+            Kind::LoadBalancer => self.load_balancer_tag(id),
             _ => None,
         }
     }
@@ -64,6 +65,17 @@ impl Project {
             what.push_str(" with backups");
         }
         Some(Tag { name: server.head.name.clone(), location: server.location.clone(), what, price })
+    }
+
+    fn load_balancer_tag(&self, id: u64) -> Option<Tag> {
+        let balancer = self.load_balancers.find(id)?;
+        let balancer_type = self.catalogue.load_balancer_type(&balancer.balancer_type)?;
+        Some(Tag {
+            name: balancer.head.name.clone(),
+            location: balancer.location.clone(),
+            what: balancer_type.name.clone(),
+            price: typed(balancer_type.price(&balancer.location)),
+        })
     }
 
     /// Snapshots cost by their size; backups are part of what their server costs.

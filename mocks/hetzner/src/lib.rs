@@ -5,7 +5,7 @@ mod address;
 mod admin;
 mod books;
 mod call;
-mod catalogue;
+pub mod catalogue;
 mod certificate;
 mod chance;
 mod engine;
@@ -15,6 +15,8 @@ mod host;
 mod image;
 mod kind;
 mod labels;
+#[cfg(test)]
+mod laws;
 mod ledger;
 mod limit;
 mod load_balancer;
@@ -42,10 +44,11 @@ mod volume;
 mod wrong;
 
 pub use call::{Reply, Request};
-pub use catalogue::Catalogue;
+pub use catalogue::{Catalogue, CatalogueError};
 pub use engine::{Engine, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
+pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
 pub use server::Status;
 pub use snapshot::{Snapshot, SnapshotError};
@@ -53,5 +56,3 @@ pub use trouble::{
     Calls, Deed, DeedError, Shortage, Spent, Tear, Things, Trouble, TroubleError, TroubleId, TroubleReport,
     What, When, Which,
 };
-
-pub use money::{Money, MoneyError, VatRate};

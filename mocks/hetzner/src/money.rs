@@ -48,6 +48,12 @@ impl Money {
     /// No money.
     pub const ZERO: Money = Money { units: 0 };
 
+    /// So many euros.
+    pub const fn euros(euros: u32) -> Money {
+        // Widening; `From` is not const.
+        Money { units: euros as i128 * 10_i128.pow(SCALE) }
+    }
+
     /// This net amount with the tax added, rounded to the sixteenth decimal (exact for ten decimals or fewer).
     #[must_use]
     pub fn gross(self, vat: VatRate) -> Money {

@@ -60,11 +60,9 @@ impl<T: Resource> Default for Shelf<T> {
 }
 
 impl<T: Resource> Shelf<T> {
-    /// The head of a new thing. Its id is spent even if the thing is never put.
-    pub(crate) fn head(&mut self, now: Time, name: String, labels: Labels) -> Head {
-        let id = self.next_id;
-        self.next_id += 1;
-        Head { id, name, labels, created: now, kept: false }
+    /// The head of a new thing. Its id is spent when the thing is put.
+    pub(crate) fn head(&self, now: Time, name: String, labels: Labels) -> Head {
+        Head { id: self.next_id, name, labels, created: now, kept: false }
     }
 
     pub(crate) fn put(&mut self, thing: T) -> u64 {

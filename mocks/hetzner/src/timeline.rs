@@ -20,7 +20,7 @@ pub(crate) enum Happening {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Vec<(Time, u64, Happening)>", into = "Vec<(Time, u64, Happening)>")]
+#[serde(from = "Written", into = "Written")]
 pub(crate) struct Timeline {
     planned: BTreeMap<(Time, u64), Happening>,
     next: u64,
@@ -48,15 +48,22 @@ impl Timeline {
     }
 }
 
-impl From<Vec<(Time, u64, Happening)>> for Timeline {
-    fn from(all: Vec<(Time, u64, Happening)>) -> Self {
-        let next = all.iter().map(|(_, number, _)| number + 1).max().unwrap_or(0);
-        Self { planned: all.into_iter().map(|(at, number, what)| ((at, number), what)).collect(), next }
+/// As it is written down.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    planned: Vec<(Time, u64, Happening)>,
+    next: u64,
+}
+
+impl From<Written> for Timeline {
+    fn from(Written { planned, next }: Written) -> Self {
+        Self { planned: planned.into_iter().map(|(at, number, what)| ((at, number), what)).collect(), next }
     }
 }
 
-impl From<Timeline> for Vec<(Time, u64, Happening)> {
-    fn from(timeline: Timeline) -> Self {
-        timeline.planned.into_iter().map(|((at, number), what)| (at, number, what)).collect()
+impl From<Timeline> for Written {
+    fn from(Timeline { planned, next }: Timeline) -> Self {
+        Self { planned: planned.into_iter().map(|((at, number), what)| (at, number, what)).collect(), next }
     }
 }

@@ -28,6 +28,7 @@ const CODES: &[(&str, u16)] = &[
     ("service_error", 422),
     ("unsupported_error", 422),
     ("already_in_placement_group", 422),
+    ("cloud_resource_ip_not_allowed", 422),
     ("firewall_already_applied", 422),
     ("firewall_already_removed", 422),
     ("firewall_managed_by_label_selector", 422),
@@ -36,11 +37,13 @@ const CODES: &[(&str, u16)] = &[
     ("invalid_server_type", 422),
     ("ip_not_available", 422),
     ("ip_not_owned", 422),
+    ("ip_not_in_vswitch_subnet", 422),
     ("load_balancer_already_attached", 422),
     ("load_balancer_not_attached_to_network", 422),
     ("load_balancer_public_interface_disabled", 422),
     ("missing_ipv4", 422),
     ("must_be_unassigned", 422),
+    ("network_has_no_vswitch_subnet", 422),
     ("networks_overlap", 422),
     ("no_space_left_in_location", 422),
     ("no_subnet_available", 422),
@@ -51,6 +54,8 @@ const CODES: &[(&str, u16)] = &[
     ("primary_ip_assigned", 422),
     ("primary_ip_datacenter_mismatch", 422),
     ("private_net_only_server", 422),
+    ("resolve_cloud_private_targets_error", 422),
+    ("resolve_cloud_public_targets_error", 422),
     ("resource_in_use", 422),
     ("server_already_added", 422),
     ("server_already_attached", 422),
@@ -103,7 +108,7 @@ impl Wrong {
     }
 
     /// As gateways tell it, which an injected trouble may want.
-    pub(crate) fn as_page(mut self) -> Self {
+    pub(crate) fn on_a_page(mut self) -> Self {
         self.page = true;
         self
     }

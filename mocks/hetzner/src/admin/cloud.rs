@@ -14,23 +14,23 @@ struct Limit {
     per_hour: u64,
 }
 
-pub(super) fn limit(visit: &mut Visit<'_>) -> Result<Said, Refused> {
+pub(super) fn limit(visit: &mut Visit<'_>) -> Said {
     let limit = &visit.engine.project.limit;
-    Ok(Said::json(&json!({
+    Said::json(&json!({
         "per_hour": limit.per_hour(),
         "remaining": limit.remaining(visit.now),
         "full_at": limit.reset(visit.now),
-    })))
+    }))
 }
 
 pub(super) fn set_limit(visit: &mut Visit<'_>) -> Result<Said, Refused> {
     let Limit { per_hour } = visit.read("")?;
     visit.engine.limit_requests(visit.now, per_hour);
-    limit(visit)
+    Ok(limit(visit))
 }
 
-pub(super) fn state(visit: &mut Visit<'_>) -> Result<Said, Refused> {
-    Ok(Said::written(visit.engine.snapshot(visit.now).to_string()))
+pub(super) fn state(visit: &mut Visit<'_>) -> Said {
+    Said::written(visit.engine.snapshot(visit.now).to_string())
 }
 
 pub(super) fn load(visit: &mut Visit<'_>) -> Result<Said, Refused> {
@@ -40,7 +40,7 @@ pub(super) fn load(visit: &mut Visit<'_>) -> Result<Said, Refused> {
     Ok(Said::json(&json!({"loaded": taken})))
 }
 
-pub(super) fn reset(visit: &mut Visit<'_>) -> Result<Said, Refused> {
+pub(super) fn reset(visit: &mut Visit<'_>) -> Said {
     visit.engine.reset(visit.now);
-    Ok(Said::json(&json!({"reset": visit.now})))
+    Said::json(&json!({"reset": visit.now}))
 }

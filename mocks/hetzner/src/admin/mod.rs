@@ -14,6 +14,7 @@ use mock_clock::Time;
 
 use crate::call::{Query, Reply, Request};
 use crate::engine::Engine;
+use Room::{MayRefuse, Tells};
 use said::{Refused, Said};
 
 /// A request, and what it is about.
@@ -26,36 +27,46 @@ struct Visit<'a> {
     id: u64,
 }
 
-type Room = fn(&mut Visit<'_>) -> Result<Said, Refused>;
+/// What answers.
+#[derive(Clone, Copy)]
+enum Room {
+    Tells(fn(&mut Visit<'_>) -> Said),
+    MayRefuse(fn(&mut Visit<'_>) -> Result<Said, Refused>),
+}
 
 /// Everything there is, in the order in which it is told.
 const ROOMS: &[(&str, &str, &str, Room)] = &[
-    ("GET", "/", "this page", front),
-    ("GET", "/healthz", "whether it is there", healthy),
-    ("GET", "/servers", "who exists since when; ?format=text", overview::servers),
-    ("GET", "/ledger", "what it has cost; ?format=text, ?after=TIME, ?until=TIME", overview::ledger),
-    ("GET", "/journal", "who made and deleted what, and when; ?format=text", overview::journal),
-    ("GET", "/troubles", "what goes wrong on purpose, and whether it has bitten", wrongs::all),
+    ("GET", "/", "this page", Tells(front)),
+    ("GET", "/healthz", "whether it is there", Tells(healthy)),
+    ("GET", "/servers", "who exists since when; ?format=text", MayRefuse(overview::servers)),
+    (
+        "GET",
+        "/ledger",
+        "what it has cost; ?format=text, ?after=TIME, ?until=TIME",
+        MayRefuse(overview::ledger),
+    ),
+    ("GET", "/journal", "who made and deleted what, and when; ?format=text", MayRefuse(overview::journal)),
+    ("GET", "/troubles", "what goes wrong on purpose, and whether it has bitten", Tells(wrongs::all)),
     (
         "POST",
         "/troubles",
         "lets something go wrong: {\"kind\": \"sold_out\", \"location\": \"fsn1\"}",
-        wrongs::inject,
+        MayRefuse(wrongs::inject),
     ),
-    ("DELETE", "/troubles", "heals all", wrongs::heal_all),
-    ("GET", "/troubles/{id}", "one of them", wrongs::one),
-    ("DELETE", "/troubles/{id}", "heals it", wrongs::heal),
+    ("DELETE", "/troubles", "heals all", Tells(wrongs::heal_all)),
+    ("GET", "/troubles/{id}", "one of them", MayRefuse(wrongs::one)),
+    ("DELETE", "/troubles/{id}", "heals it", MayRefuse(wrongs::heal)),
     (
         "POST",
         "/deeds",
         "does something by hand: {\"deed\": \"delete\", \"which\": \"web-1\"}",
-        wrongs::by_hand,
+        MayRefuse(wrongs::by_hand),
     ),
-    ("GET", "/limit", "how many requests an hour are let through", cloud::limit),
-    ("PUT", "/limit", "lets as many through: {\"per_hour\": 3600}", cloud::set_limit),
-    ("GET", "/state", "everything there is, to be kept", cloud::state),
-    ("PUT", "/state", "goes on where that was", cloud::load),
-    ("POST", "/reset", "empties the project; catalogue, tokens and limit stay", cloud::reset),
+    ("GET", "/limit", "how many requests an hour are let through", Tells(cloud::limit)),
+    ("PUT", "/limit", "lets as many through: {\"per_hour\": 3600}", MayRefuse(cloud::set_limit)),
+    ("GET", "/state", "everything there is, to be kept", Tells(cloud::state)),
+    ("PUT", "/state", "goes on where that was", MayRefuse(cloud::load)),
+    ("POST", "/reset", "empties the project; catalogue, tokens and limit stay", Tells(cloud::reset)),
 ];
 
 /// Answers a request to the administration.
@@ -69,7 +80,11 @@ pub(crate) fn answer(engine: &mut Engine, now: Time, request: &Request) -> Reply
     let said = match room {
         Some((.., room)) => {
             let query = Query::parse(&request.query);
-            room(&mut Visit { engine, now, body: &request.body, query, id })
+            let mut visit = Visit { engine, now, body: &request.body, query, id };
+            match room {
+                Tells(room) => Ok(room(&mut visit)),
+                MayRefuse(room) => room(&mut visit),
+            }
         }
         None if here.is_empty() => Err(Refused::not_found(format!("there is no {path}; see /"))),
         None => {
@@ -89,14 +104,12 @@ fn numbered(path: &str) -> (String, u64) {
     }
 }
 
-fn front(_: &mut Visit<'_>) -> Result<Said, Refused> {
+fn front(_: &mut Visit<'_>) -> Said {
     let lines = ROOMS.iter().map(|(method, path, what, _)| format!("{method:<7}{path:<16}{what}"));
-    Ok(Said::text(format!(
-        "The administration of a mocked Hetzner Cloud.\n\n{}",
-        lines.collect::<Vec<_>>().join("\n")
-    )))
+    let lines: Vec<String> = lines.collect();
+    Said::text(format!("The administration of a mocked Hetzner Cloud.\n\n{}", lines.join("\n")))
 }
 
-fn healthy(_: &mut Visit<'_>) -> Result<Said, Refused> {
-    Ok(Said::text("ok".to_owned()))
+fn healthy(_: &mut Visit<'_>) -> Said {
+    Said::text("ok".to_owned())
 }

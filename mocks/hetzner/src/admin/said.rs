@@ -98,7 +98,7 @@ impl Visit<'_> {
     /// The body as an object of this form. `tag` is the field that says which form it is.
     pub(super) fn read<T: DeserializeOwned>(&self, tag: &str) -> Result<T, Refused> {
         match serde_json::from_slice(self.body) {
-            Ok(Value::Object(fields)) => blaming(fields, tag).map_err(Refused::bad),
+            Ok(Value::Object(fields)) => blaming(&fields, tag).map_err(Refused::bad),
             Ok(_) => Err(Refused::bad("the body must be a JSON object")),
             Err(error) => Err(Refused::bad(format!("the body is no JSON: {error}"))),
         }

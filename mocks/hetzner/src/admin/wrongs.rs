@@ -6,8 +6,8 @@ use crate::admin::Visit;
 use crate::admin::said::{Refused, Said};
 use crate::trouble::{Deed, Trouble, TroubleId};
 
-pub(super) fn all(visit: &mut Visit<'_>) -> Result<Said, Refused> {
-    Ok(Said::json(&json!({"troubles": visit.engine.troubles(visit.now)})))
+pub(super) fn all(visit: &mut Visit<'_>) -> Said {
+    Said::json(&json!({"troubles": visit.engine.troubles(visit.now)}))
 }
 
 pub(super) fn one(visit: &mut Visit<'_>) -> Result<Said, Refused> {
@@ -35,8 +35,8 @@ pub(super) fn heal(visit: &mut Visit<'_>) -> Result<Said, Refused> {
     shown(visit, id)
 }
 
-pub(super) fn heal_all(visit: &mut Visit<'_>) -> Result<Said, Refused> {
-    Ok(Said::json(&json!({"healed": visit.engine.heal_all(visit.now)})))
+pub(super) fn heal_all(visit: &mut Visit<'_>) -> Said {
+    Said::json(&json!({"healed": visit.engine.heal_all(visit.now)}))
 }
 
 pub(super) fn by_hand(visit: &mut Visit<'_>) -> Result<Said, Refused> {

@@ -23,8 +23,8 @@ impl Deprecation {
     /// The field `deprecation`, which most entries lack.
     pub(super) fn read(entry: &Fields<'_>) -> Option<Deprecation> {
         let fields = entry.maybe("deprecation")?.fields()?;
-        let announced = fields.need("announced").and_then(|field| field.time());
-        let unavailable_after = fields.need("unavailable_after").and_then(|field| field.time());
+        let announced = fields.need("announced").and_then(super::field::Field::time);
+        let unavailable_after = fields.need("unavailable_after").and_then(super::field::Field::time);
         fields.done();
         let deprecation = Deprecation { announced: announced?, unavailable_after: unavailable_after? };
         if deprecation.unavailable_after < announced? {

@@ -14,6 +14,9 @@ use super::error::{Mistake, Place};
 use super::node::{Entry, Node, Value};
 use crate::money::Money;
 
+/// No price is above a million; what is was meant to have a point somewhere.
+const DEAREST: Money = Money::euros(1_000_000);
+
 /// Who wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hand {
@@ -43,13 +46,15 @@ impl Sheet<'_> {
 pub(super) struct Field<'a> {
     pub(super) sheet: &'a Sheet<'a>,
     name: &'a str,
+    /// Whether it is one of the values of a list that has this name.
+    in_list: bool,
     node: &'a Node,
 }
 
 impl<'a> Field<'a> {
     /// The whole document.
     pub(super) fn root(sheet: &'a Sheet<'a>, node: &'a Node) -> Self {
-        Field { sheet, name: "the document", node }
+        Field { sheet, name: "the document", in_list: false, node }
     }
 
     pub(super) fn place(&self) -> Place {
@@ -58,7 +63,8 @@ impl<'a> Field<'a> {
 
     /// Notes a mistake in this value.
     pub(super) fn wrong(&self, what: impl Display) {
-        self.sheet.wrong(self.node.place, format!("{} {what}", self.name));
+        let of = if self.in_list { "an entry of " } else { "" };
+        self.sheet.wrong(self.node.place, format!("{of}{} {what}", self.name));
     }
 
     fn kind_is_not(&self, wanted: &str) {
@@ -149,6 +155,10 @@ impl<'a> Field<'a> {
             self.wrong(format_args!("must not be negative, and is {read:.2}"));
             return None;
         }
+        if read > DEAREST {
+            self.wrong(format_args!("must be at most {DEAREST:.0}, and is {read:.2}"));
+            return None;
+        }
         Some(read)
     }
 
@@ -188,7 +198,7 @@ impl<'a> Field<'a> {
         if let Some(known) = self.sheet.locations.filter(|known| !known.contains(name)) {
             let known: Vec<&str> = known.iter().map(String::as_str).collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            self.wrong(format_args!("is {name:?}, which is no location; there are {known}"));
+            self.sheet.wrong(self.node.place, format!("{name:?} is no location; there are {known}"));
             return None;
         }
         Some(name.to_owned())
@@ -200,7 +210,7 @@ impl<'a> Field<'a> {
             self.kind_is_not("a list");
             return Vec::new();
         };
-        nodes.iter().map(|node| Field { node, ..self }).collect()
+        nodes.iter().map(|node| Field { node, in_list: true, ..self }).collect()
     }
 
     pub(super) fn fields(self) -> Option<Fields<'a>> {
@@ -234,7 +244,12 @@ impl<'a> Fields<'a> {
         self.asked.borrow_mut().insert(name);
         let entry = self.entries.iter().find(|entry| entry.key == name)?;
         let there = !matches!(entry.node.value, Value::Nothing);
-        there.then_some(Field { sheet: self.whole.sheet, name: &entry.key, node: &entry.node })
+        there.then_some(Field {
+            sheet: self.whole.sheet,
+            name: &entry.key,
+            in_list: false,
+            node: &entry.node,
+        })
     }
 
     /// A field that must be there.
@@ -254,15 +269,27 @@ impl<'a> Fields<'a> {
         self.need(name)?.integer(range)
     }
 
-    /// An id as the API gives them.
-    pub(super) fn id(&self) -> Option<u64> {
-        self.integer("id", 1..=(1 << 53))
+    /// The id and the name of an entry, which no other in `seen` may have.
+    pub(super) fn id_and_name(&self, seen: &mut Seen) -> (Option<u64>, Option<String>) {
+        let (id, name) = (self.need("id"), self.need("name"));
+        let id = id.and_then(|field| {
+            let id = field.integer(IDS)?;
+            seen.ids.see(id, field.sheet, field.place());
+            Some(id)
+        });
+        let name = name.and_then(|field| {
+            let name = field.text()?.to_owned();
+            seen.names.see(name.clone(), field.sheet, field.place());
+            Some(name)
+        });
+        (id, name)
     }
 
     /// Every entry, for maps whose keys are data.
     pub(super) fn all(&self) -> impl Iterator<Item = (&'a str, Place, Field<'a>)> {
         let sheet = self.whole.sheet;
-        let field = move |entry: &'a Entry| Field { sheet, name: &entry.key, node: &entry.node };
+        let field =
+            move |entry: &'a Entry| Field { sheet, name: &entry.key, in_list: false, node: &entry.node };
         self.entries.iter().map(move |entry| (entry.key.as_str(), entry.place, field(entry)))
     }
 
@@ -277,6 +304,22 @@ impl<'a> Fields<'a> {
             let told = format!("the field {} is unknown; there are {}", entry.key, known.join(", "));
             self.whole.sheet.wrong(entry.place, told);
         }
+    }
+}
+
+/// Ids as the API gives them.
+pub(super) const IDS: RangeInclusive<u64> = 1..=(1 << 53);
+
+/// The ids and names of a list.
+pub(super) struct Seen {
+    ids: Once<u64>,
+    names: Once<String>,
+}
+
+impl Seen {
+    /// None yet. `id` and `name` are what they are called, as in "datacenter id".
+    pub(super) fn new(id: &'static str, name: &'static str) -> Self {
+        Seen { ids: Once::new(id), names: Once::new(name) }
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn load(folder: &Path) -> Result<Catalogue, CatalogueError> {
         match std::fs::read_to_string(&path) {
             Ok(text) => found.push(Found { subject, file, hand, text }),
             Err(why) => {
-                reading.mistakes.push(Mistake { file, place: None, what: format!("cannot be read: {why}") })
+                reading.mistakes.push(Mistake { file, place: None, what: format!("cannot be read: {why}") });
             }
         }
     }

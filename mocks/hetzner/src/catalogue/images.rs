@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::Serialize;
 
 use super::deprecation::Deprecation;
-use super::field::{Field, Fields, Once};
+use super::field::{Field, Fields, IDS, Once};
 use super::server_types::Architecture;
 
 /// An image, for one architecture.
@@ -61,16 +61,16 @@ impl ImageKind {
     }
 }
 
-/// The words for kinds; a captured list also has the images of the project that it was captured from.
-const KINDS: [(&str, Option<ImageKind>); 4] = [
+/// The words for kinds.
+const WRITTEN_KINDS: [(&str, ImageKind); 2] = [("system", ImageKind::System), ("app", ImageKind::App)];
+
+/// The API's words for kinds; a captured list also has the images of the project that it was captured from.
+const CAPTURED_KINDS: [(&str, Option<ImageKind>); 4] = [
     ("system", Some(ImageKind::System)),
     ("app", Some(ImageKind::App)),
     ("snapshot", None),
     ("backup", None),
 ];
-
-/// Image ids, as people write them for both architectures at once.
-const IDS: std::ops::RangeInclusive<u64> = 1..=(1 << 53);
 
 /// The list `images`.
 pub(super) fn read(list: Field<'_>) -> Vec<Image> {
@@ -97,26 +97,26 @@ pub(super) fn read(list: Field<'_>) -> Vec<Image> {
 fn written(fields: &Fields<'_>) -> Vec<Image> {
     let ids = fields.need("ids").and_then(Field::fields);
     let id = |name| ids.as_ref()?.maybe(name)?.integer(IDS);
-    let [x86, arm] = [id("x86"), id("arm")];
+    let found = [(id("x86"), Architecture::X86), (id("arm"), Architecture::Arm)];
     if let Some(ids) = &ids {
         ids.done();
     }
-    let kind = fields.need("type").and_then(|field| field.one_of(&KINDS[..2])).flatten();
-    let (Some(x86_image), arm_of) = (image(fields, kind, 0, Architecture::X86), arm) else {
-        return Vec::new();
-    };
-    let of = |id: Option<u64>, architecture| id.map(|id| Image { id, architecture, ..x86_image.clone() });
-    [of(x86, Architecture::X86), of(arm_of, Architecture::Arm)].into_iter().flatten().collect()
+    let kind = fields.need("type").and_then(|field| field.one_of(&WRITTEN_KINDS));
+    let Some(any) = image(fields, kind, 0, Architecture::X86) else { return Vec::new() };
+    let of = |(id, architecture): (Option<u64>, _)| Some(Image { id: id?, architecture, ..any.clone() });
+    found.into_iter().filter_map(of).collect()
 }
 
 /// An entry of the API.
 fn captured(fields: &Fields<'_>) -> Vec<Image> {
-    let Some(kind) = fields.need("type").and_then(|field| field.one_of(&KINDS)) else { return Vec::new() };
+    let Some(kind) = fields.need("type").and_then(|field| field.one_of(&CAPTURED_KINDS)) else {
+        return Vec::new();
+    };
     if kind.is_none() {
         return Vec::new();
     }
     let architecture = fields.need("architecture").and_then(|field| field.one_of(&Architecture::WORDS));
-    let (Some(id), Some(architecture)) = (fields.id(), architecture) else { return Vec::new() };
+    let (Some(id), Some(architecture)) = (fields.integer("id", IDS), architecture) else { return Vec::new() };
     image(fields, kind, id, architecture).into_iter().collect()
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::deprecation::Deprecation;
-use super::field::{Field, Fields, Once};
+use super::field::{Field, Fields, Seen};
 use super::server_types::Architecture;
 
 /// A public ISO image.
@@ -23,24 +23,20 @@ pub struct Iso {
 
 /// The list `isos`, without the private ones of a captured list.
 pub(super) fn read(list: Field<'_>) -> Vec<Iso> {
-    let (mut ids, mut names) = (Once::new("id"), Once::new("name"));
+    let mut seen = Seen::new("id", "name");
     list.each(|fields| {
         if fields.by_api() && fields.maybe("type").and_then(Field::text) == Some("private") {
             return None;
         }
-        let iso = iso(&fields);
+        let iso = iso(&fields, &mut seen);
         fields.done();
-        let (sheet, place) = (fields.whole.sheet, fields.whole.place());
-        if let Some(iso) = &iso {
-            ids.see(iso.id, sheet, place);
-            names.see(iso.name.clone(), sheet, place);
-        }
         iso
     })
 }
 
-fn iso(fields: &Fields<'_>) -> Option<Iso> {
-    let (id, name, description) = (fields.id(), fields.text("name"), fields.text("description"));
+fn iso(fields: &Fields<'_>, seen: &mut Seen) -> Option<Iso> {
+    let (id, name) = fields.id_and_name(seen);
+    let description = fields.text("description");
     let architecture = fields.maybe("architecture").and_then(|field| field.one_of(&Architecture::WORDS));
     let deprecation = Deprecation::read(fields);
     Some(Iso { id: id?, name: name?, description: description?, architecture, deprecation })

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::deprecation::Deprecation;
-use super::field::{Field, Fields, Once};
+use super::field::{Field, Fields, Seen};
 use super::price::{self, LocationPrice};
 
 /// Far above what any type carries.
@@ -41,22 +41,16 @@ impl LoadBalancerType {
 
 /// The list `load_balancer_types`.
 pub(super) fn read(list: Field<'_>) -> Vec<LoadBalancerType> {
-    let (mut ids, mut names) = (Once::new("id"), Once::new("name"));
+    let mut seen = Seen::new("id", "name");
     list.each(|fields| {
-        let load_balancer_type = load_balancer_type(&fields);
+        let load_balancer_type = load_balancer_type(&fields, &mut seen);
         fields.done();
-        let (sheet, place) = (fields.whole.sheet, fields.whole.place());
-        if let Some(it) = &load_balancer_type {
-            ids.see(it.id, sheet, place);
-            names.see(it.name.clone(), sheet, place);
-        }
         load_balancer_type
     })
 }
 
-fn load_balancer_type(fields: &Fields<'_>) -> Option<LoadBalancerType> {
-    let id = fields.id();
-    let name = fields.text("name");
+fn load_balancer_type(fields: &Fields<'_>, seen: &mut Seen) -> Option<LoadBalancerType> {
+    let (id, name) = fields.id_and_name(seen);
     let description = fields.text("description");
     let max_connections = fields.integer("max_connections", COUNT);
     let max_services = fields.integer("max_services", COUNT);

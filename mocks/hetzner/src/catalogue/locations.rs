@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::field::{Field, Fields, Once};
+use super::field::{Field, Fields, Seen};
 
 /// A location.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,30 +40,18 @@ pub struct Datacenter {
 
 /// The list `locations`. The API tells no datacenters: those of `builtin` stay.
 pub(super) fn read(list: Field<'_>, builtin: &[Location]) -> Vec<Location> {
-    let (mut ids, mut names) = (Once::new("id"), Once::new("name"));
-    let (mut dc_ids, mut dc_names) = (Once::new("datacenter id"), Once::new("datacenter name"));
+    let mut seen = Seen::new("id", "name");
+    let mut datacenters = Seen::new("datacenter id", "datacenter name");
     list.each(|fields| {
-        let id = fields.id();
-        let name = fields.text("name");
+        let (id, name) = fields.id_and_name(&mut seen);
         let description = fields.text("description");
         let country = fields.text("country");
         let city = fields.text("city");
         let latitude = fields.need("latitude").and_then(|field| field.float(-90.0..=90.0));
         let longitude = fields.need("longitude").and_then(|field| field.float(-180.0..=180.0));
         let network_zone = fields.text("network_zone");
-        let datacenter = datacenter(&fields);
+        let datacenter = datacenter(&fields, &mut datacenters);
         fields.done();
-        let (sheet, place) = (fields.whole.sheet, fields.whole.place());
-        if let Some(id) = id {
-            ids.see(id, sheet, place);
-        }
-        if let Some(name) = &name {
-            names.see(name.clone(), sheet, place);
-        }
-        if let Some(datacenter) = &datacenter {
-            dc_ids.see(datacenter.id, sheet, place);
-            dc_names.see(datacenter.name.clone(), sheet, place);
-        }
         let name = name?;
         let known = || builtin.iter().find(|location| location.name == name)?.datacenter.clone();
         let datacenter = if fields.by_api() { known() } else { datacenter };
@@ -81,9 +69,10 @@ pub(super) fn read(list: Field<'_>, builtin: &[Location]) -> Vec<Location> {
     })
 }
 
-fn datacenter(location: &Fields<'_>) -> Option<Datacenter> {
+fn datacenter(location: &Fields<'_>, seen: &mut Seen) -> Option<Datacenter> {
     let fields = location.maybe("datacenter")?.fields()?;
-    let (id, name, description) = (fields.id(), fields.text("name"), fields.text("description"));
+    let (id, name) = fields.id_and_name(seen);
+    let description = fields.text("description");
     fields.done();
     Some(Datacenter { id: id?, name: name?, description: description? })
 }

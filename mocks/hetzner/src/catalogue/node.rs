@@ -43,11 +43,13 @@ impl Node {
         let options = serde_yaml::options! { strict_booleans: true, with_snippet: false };
         serde_yaml::from_str_with_options::<Node>(text, options).map_err(|error| {
             let place = error.location().map_or(Place { line: 1, column: 1 }, |at| Place::from(&at));
+            if let serde_yaml::Error::DuplicateMappingKey { key: Some(key), .. } = &error {
+                return (place, format!("the field {key} is there twice"));
+            }
+            // The parser tells the place as well, which stands in front already.
             let told = error.to_string();
-            // The parser puts the place before or behind its first line; ours stands in front already.
             let told = told.lines().next().unwrap_or_default();
-            let told = told.split(" at line ").next().unwrap_or(told);
-            (place, format!("this is no YAML: {}", told.strip_prefix("error: ").unwrap_or(told)))
+            (place, format!("this is no YAML: {}", told.split(" at line ").next().unwrap_or(told)))
         })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::deprecation::Deprecation;
-use super::field::{Field, Fields, Once};
+use super::field::{Field, Fields, Once, Seen};
 use super::price::{self, LocationPrice};
 
 /// A server type.
@@ -133,22 +133,16 @@ impl StorageType {
 
 /// The list `server_types`.
 pub(super) fn read(list: Field<'_>) -> Vec<ServerType> {
-    let (mut ids, mut names) = (Once::new("id"), Once::new("name"));
+    let mut seen = Seen::new("id", "name");
     list.each(|fields| {
-        let server_type = server_type(&fields);
+        let server_type = server_type(&fields, &mut seen);
         fields.done();
-        let (sheet, place) = (fields.whole.sheet, fields.whole.place());
-        if let Some(server_type) = &server_type {
-            ids.see(server_type.id, sheet, place);
-            names.see(server_type.name.clone(), sheet, place);
-        }
         server_type
     })
 }
 
-fn server_type(fields: &Fields<'_>) -> Option<ServerType> {
-    let id = fields.id();
-    let name = fields.text("name");
+fn server_type(fields: &Fields<'_>, seen: &mut Seen) -> Option<ServerType> {
+    let (id, name) = fields.id_and_name(seen);
     let description = fields.text("description");
     let category = fields.maybe("category").and_then(|field| field.text().map(str::to_owned));
     let cores = fields.integer("cores", 1..=1024);

@@ -95,3 +95,6 @@ impl Image {
         self.deprecation.is_some_and(|it| it.is_over(now))
     }
 }
+
+#[cfg(test)]
+mod tests;

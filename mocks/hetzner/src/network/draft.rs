@@ -13,8 +13,6 @@ use crate::wrong::Wrong;
 const KINDS: [(&str, SubnetKind); 3] =
     [("cloud", SubnetKind::Cloud), ("server", SubnetKind::Server), ("vswitch", SubnetKind::Vswitch)];
 
-const ZONES: [&str; 4] = ["eu-central", "us-east", "us-west", "ap-southeast"];
-
 /// The gateway of public interfaces, where no private route may lead.
 const PUBLIC_GATEWAY: Ipv4Addr = Ipv4Addr::new(172, 31, 1, 1);
 
@@ -77,12 +75,12 @@ fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
 
 /// The subnet that a draft comes to, if it fits. `place` is where the draft stands in the body.
 pub(super) fn fit_subnet(
-    _project: &Project,
+    project: &Project,
     network: &Network,
     draft: SubnetDraft,
     place: &str,
 ) -> Result<Subnet, Wrong> {
-    if !ZONES.contains(&draft.zone.as_str()) {
+    if !project.catalogue.locations.iter().any(|location| location.network_zone == draft.zone) {
         return Err(Wrong::invalid(&format!("{place}network_zone"), "Unknown network zone."));
     }
     let destinations = network.destinations();

@@ -16,6 +16,8 @@ pub(crate) use place::{Wanted, aliases_free, apart, attaching, joining, leaving,
 pub(crate) use room::{ACTIONS, ROUTES};
 
 #[cfg(test)]
+mod member_tests;
+#[cfg(test)]
 mod tests;
 
 use std::net::Ipv4Addr;

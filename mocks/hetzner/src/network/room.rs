@@ -68,6 +68,9 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
 /// The network that a wish comes to, if all of it fits together.
 fn make(project: &mut Project, call: &Call<'_>, wish: Wish) -> Result<Network, Wrong> {
     project.networks.free_name(&wish.name, None)?;
+    if project.networks.len() as u64 >= project.catalogue.limits.networks {
+        return Err(Wrong::limit_exceeded("network_limit", "network limit exceeded"));
+    }
     let plan = PrivateSpace::new(wish.range).map_err(|message| Wrong::invalid("ip_range", message))?;
     let head = project.networks.head(call.now, wish.name, wish.labels);
     let mut network = Network { head, plan, routes: Vec::new(), exposes_routes: wish.exposes_routes };

@@ -16,7 +16,7 @@ mod work;
 
 use create::user_data;
 use room::hostname;
-pub(crate) use room::{ACTIONS, ROUTES, remove};
+pub(crate) use room::{ACTIONS, ROUTES};
 pub(crate) use show::show;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -100,14 +100,6 @@ pub(crate) struct Server {
 
 resource!(Server, Server);
 
-impl Server {
-    /// It is on. Whatever it booted into, the rescue system is not in its way again.
-    fn boots(&mut self) {
-        self.status = Status::Running;
-        self.rescue_until = None;
-    }
-}
-
 /// How a server changes by the end of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -179,7 +171,9 @@ impl Effect {
                 let status = if start { Status::Starting } else { Status::Off };
                 become_status(project, now, server, if success { status } else { Status::Off });
             }
-            Self::Becomes { server, status: Status::Running, .. } if success => boot(project, now, server),
+            Self::Becomes { server, status: Status::Running, .. } if success => {
+                boot(project, now, server);
+            }
             Self::Becomes { server, status, otherwise } => {
                 become_status(project, now, server, if success { status } else { otherwise });
             }
@@ -213,14 +207,12 @@ pub(crate) fn become_status(project: &mut Project, now: Time, id: u64, status: S
     }
 }
 
-/// It is on, unless a trouble holds it where it is.
+/// A server is on. Whatever it booted into, the next boot leads to its disk again.
 pub(crate) fn boot(project: &mut Project, now: Time, id: u64) {
-    if !project.may_become(now, id, Status::Running) {
-        return;
-    }
     if let Some(server) = project.servers.find_mut(id) {
-        server.boots();
+        server.rescue_until = None;
     }
+    become_status(project, now, id, Status::Running);
 }
 
 /// Refuses a server that is not off.

@@ -27,7 +27,7 @@ pub(super) fn rebuild(project: &mut Project, call: &Call<'_>) -> Answered {
     let password = (!has_key).then(|| project.chance.word(20));
     let effect = Effect::Rebuilt { server: id, image };
     let undertaking = Undertaking::on("rebuild_server", Kind::Server, id).effect(effect);
-    work::begin_with(project, call, undertaking, [("root_password", json!(password))])
+    Ok(work::begin_with(project, call, undertaking, [("root_password", json!(password))]))
 }
 
 /// The type of a server, with the disk that it really has.
@@ -39,13 +39,12 @@ fn machine(project: &Project, server: &Server) -> Result<ServerType, Wrong> {
 
 /// It boots from what was written, or stays off with a disk that nobody can vouch for.
 pub(super) fn settle(project: &mut Project, now: Time, id: u64, image: u64, success: bool) {
-    let image = project.images.find(image).map(|image| image.head.id);
-    if success {
-        if let Some(server) = project.servers.find_mut(id) {
-            server.image = image;
-        }
-        boot(project, now, id);
-    } else {
-        become_status(project, now, id, Status::Off);
+    if !success {
+        return become_status(project, now, id, Status::Off);
     }
+    let image = project.images.find(image).map(|image| image.head.id);
+    if let Some(server) = project.servers.find_mut(id) {
+        server.image = image;
+    }
+    boot(project, now, id);
 }

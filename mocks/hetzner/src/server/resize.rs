@@ -3,7 +3,7 @@
 use mock_clock::Time;
 
 use crate::action::Undertaking;
-use crate::call::{Answered, Body, Call};
+use crate::call::{Answered, Body, Call, IdOrName};
 use crate::catalogue::ServerType;
 use crate::kind::Kind;
 use crate::project::Project;
@@ -17,7 +17,7 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     })?;
     let server = project.servers.get(id)?;
     stopped(server)?;
-    let server_type = offer::orderable_type(project, call.now, &wanted)?;
+    let server_type = target(project, call.now, &wanted)?;
     fits(project, server, &server_type)?;
     if let Some(location) = project.catalogue.location(&server.location) {
         offer::sold_in(call.now, &server_type, location)?;
@@ -30,7 +30,17 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     become_status(project, call.now, id, Status::Migrating);
     let effect = Effect::Resized { server: id, upgrade_disk };
-    work::begin(project, call, Undertaking::on("change_server_type", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("change_server_type", Kind::Server, id).effect(effect)))
+}
+
+/// The type that is asked for. One that there was is refused in another way than one that there never was.
+fn target(project: &Project, now: Time, wanted: &IdOrName) -> Result<ServerType, Wrong> {
+    let catalogue = &project.catalogue;
+    let by_id = || wanted.id().and_then(|id| catalogue.server_type_by_id(id));
+    let known = catalogue.server_type(&wanted.0).or_else(by_id).is_some();
+    offer::orderable_type(project, now, wanted).map_err(|wrong| {
+        if known { Wrong::new("invalid_server_type", "the server type is deprecated") } else { wrong }
+    })
 }
 
 /// Refuses a type that the disk of a server cannot move to.
@@ -55,12 +65,13 @@ pub(super) fn settle(project: &mut Project, now: Time, id: u64, upgrade_disk: bo
     let catalogue = project.catalogue.clone();
     let Some(server) = project.servers.find_mut(id) else { return };
     let becoming = server.becoming.take();
-    let becoming = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success);
-    let Some(server_type) = becoming else { return become_status(project, now, id, Status::Off) };
+    let Some(server_type) = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success) else {
+        return become_status(project, now, id, Status::Off);
+    };
     server.server_type.clone_from(&server_type.name);
     if upgrade_disk {
         server.disk_gb = server_type.disk;
     }
-    boot(project, now, id);
     project.repriced(now, Kind::Server, id);
+    boot(project, now, id);
 }

@@ -90,7 +90,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 }
 
 /// Takes a server away, and lets go of all that it had.
-pub(crate) fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
+fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
     project.servers.get(id)?;
     project.goes(call.now, id);
     project.closed(call, Kind::Server, id);

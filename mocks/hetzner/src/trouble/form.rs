@@ -78,7 +78,7 @@ impl Trouble {
         let (from, until) = (take(&mut fields, "from")?, take(&mut fields, "until")?);
         let (for_s, count) = (take(&mut fields, "for_s")?, take(&mut fields, "count")?);
         let per_million = take(&mut fields, "per_cent")?.map(per_million).transpose()?;
-        let what = blaming(fields, "kind").map_err(TroubleError)?;
+        let what = blaming(&fields, "kind").map_err(TroubleError)?;
         let trouble = Self { what, from, until, for_s, count, per_million };
         trouble.check()?;
         Ok(trouble)
@@ -203,7 +203,7 @@ fn per_million(per_cent: f64) -> Result<u32, TroubleError> {
 
 /// Reads what a tag says the kind of, and tells which field is wrong: the one without which something else is, or
 /// nothing.
-pub(crate) fn blaming<T: DeserializeOwned>(fields: Map<String, Value>, tag: &str) -> Result<T, String> {
+pub(crate) fn blaming<T: DeserializeOwned>(fields: &Map<String, Value>, tag: &str) -> Result<T, String> {
     let read = |fields: Map<String, Value>| {
         serde_json::from_value::<T>(Value::Object(fields)).map_err(|error| error.to_string())
     };

@@ -23,6 +23,5 @@ pub(crate) use orders::Limited;
 pub(crate) use requests::Meddling;
 pub use standing::TroubleReport;
 pub(crate) use standing::Troubles;
-pub(crate) use target::head;
 pub use target::{Calls, Things};
 pub use what::{Shortage, Spent, Tear, Trouble, TroubleId, What, When};

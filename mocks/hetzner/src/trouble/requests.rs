@@ -122,7 +122,7 @@ fn error(code: &str, status: Option<u16>, message: Option<&str>, html: bool) -> 
     if let Some(status) = status {
         wrong = wrong.with_status(status);
     }
-    if html { wrong.as_page() } else { wrong }
+    if html { wrong.on_a_page() } else { wrong }
 }
 
 /// The words that usually come with a code.

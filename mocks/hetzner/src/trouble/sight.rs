@@ -198,10 +198,10 @@ impl Project {
                     for (server, (group, since)) in standing.holds.members {
                         let late = Lag { since, reads: 0 }.lasts(now, Some(lag_s), None);
                         let group = self.placement_groups.find_mut(group).filter(|_| late);
-                        if let Some(group) = group {
-                            if group.members.insert(server) {
-                                bent.members.push((group.head.id, server));
-                            }
+                        if let Some(group) = group
+                            && group.members.insert(server)
+                        {
+                            bent.members.push((group.head.id, server));
                         }
                     }
                 }
