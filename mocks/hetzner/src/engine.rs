@@ -6,13 +6,14 @@ use std::sync::Arc;
 use mock_clock::Time;
 use serde_json::Value;
 
-use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run};
+use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step};
 use crate::catalogue::Catalogue;
 use crate::chance::Chance;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
 use crate::show::http_date;
+use crate::snapshot::Snapshot;
 use crate::trouble::Meddling;
 use crate::wrong::Wrong;
 
@@ -95,7 +96,24 @@ impl Engine {
 
     /// Lets so many requests an hour through.
     pub fn limit_requests(&mut self, now: Time, per_hour: u64) {
-        self.project.limit.set_limit(now, per_hour);
+        self.project.limit_requests(now, per_hour);
+    }
+
+    /// Goes on with the state of a snapshot. Tokens, catalogue and whoever waits for changes stay.
+    pub fn replace(&mut self, snapshot: Snapshot, now: Time) -> Result<(), String> {
+        let catalogue = Arc::clone(&self.project.catalogue);
+        self.project = Self::resume(snapshot, catalogue, now)?.project;
+        self.touched();
+        Ok(())
+    }
+
+    /// Empties the project. Tokens, catalogue, limit and seed stay.
+    pub fn reset(&mut self, now: Time) {
+        let before = &self.project;
+        let (catalogue, per_hour) = (Arc::clone(&before.catalogue), before.usual_limit());
+        self.project = Project::new(catalogue, before.profile, before.troubles.seed(), now);
+        self.project.limit_requests(now, per_hour);
+        self.touched();
     }
 
     /// Tells where clients find it, for the links of lists.
@@ -114,15 +132,18 @@ impl Engine {
         self.advance(now);
         let correlation = format!("{:016x}", self.project.correlation.draw());
         let result = self.admitted(now, request).and_then(|path| self.serve(now, request, &path));
-        let (status, links, body) = match result {
-            Ok(Served { status, links, body }) => (status, links, body),
-            Err(wrong) => (wrong.status(), Vec::new(), Some(bytes(&wrong.show()))),
+        let (status, links, body, form) = match result {
+            Ok(Served { status, links, body }) => (status, links, body, "application/json"),
+            Err(wrong) => {
+                let (body, form) = wrong.body();
+                (wrong.status(), Vec::new(), Some(Arc::new(body.into_bytes())), form)
+            }
         };
         let mut headers = self.limit_headers(now);
         headers.push(("X-Correlation-Id", correlation));
         headers.push(("Date", http_date(now)));
         if body.is_some() {
-            headers.push(("Content-Type", "application/json".to_owned()));
+            headers.push(("Content-Type", form.to_owned()));
         }
         if !links.is_empty() {
             headers.push(("Link", self.link_header(&links)));
@@ -132,7 +153,7 @@ impl Engine {
 
     /// The path below the version, for a request that may come in: not too many of them, and with a token.
     fn admitted(&mut self, now: Time, request: &Request) -> Result<String, Wrong> {
-        if !self.project.limit.take(now) {
+        if !self.project.take_request(now) {
             return Err(self.too_many(request));
         }
         let path = request.path.strip_prefix(VERSION).filter(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -161,18 +182,31 @@ impl Engine {
             body: &request.body,
             agent: &request.agent,
         };
+        let troubles = self.project.bending(now, request, path);
         let served = match step.run {
-            Run::Look(look) => self.look(look, &call, request),
+            Run::Look(look) if troubles.is_empty() => self.look(look, &call, request),
+            Run::Look(look) => self.project.look_bent(look, &call, &troubles).map(Served::from),
             Run::Change(change) => {
                 self.touched();
-                change(&mut self.project, &call).map(Served::from)
+                let changed = match troubles.as_slice() {
+                    [] => change(&mut self.project, &call),
+                    troubles => self.project.change_bent(change, &call, troubles),
+                };
+                changed.map(Served::from)
             }
             Run::Absent => Err(Wrong::not_simulated(&request.method, path)),
         };
         match meddling {
-            Meddling::After(wrong) if served.is_ok() => Err(wrong),
+            Meddling::After(trouble, wrong) if served.is_ok() => {
+                self.project.answer_lost(now, trouble);
+                Err(wrong)
+            }
             _ => served,
         }
+    }
+
+    pub(crate) fn find_route(&self, method: &str, path: &str) -> Result<Step, Wrong> {
+        self.routes.find(method, path)
     }
 
     /// Looks, unless the same was asked before and nothing has changed since.

@@ -51,4 +51,9 @@ pub use host::{Builder, Cloud, StartError};
 pub use kind::Kind;
 pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
+pub use server::Status;
 pub use snapshot::{Snapshot, SnapshotError};
+pub use trouble::{
+    Calls, Deed, DeedError, Shortage, Spent, Tear, Things, Trouble, TroubleError, TroubleId, TroubleReport,
+    What, When, Which,
+};

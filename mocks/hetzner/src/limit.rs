@@ -68,6 +68,16 @@ impl Bucket {
         self.settle(now, self.capacity());
     }
 
+    /// Others have taken so many an hour out of it since it was last looked at.
+    pub(crate) fn share(&mut self, now: Time, others_per_hour: u64) {
+        let since = u128::from(now.unix_nanos().saturating_sub(self.at.unix_nanos()));
+        let before =
+            (u128::from(self.missing) * PARTS).saturating_sub(u128::from(self.grown)).min(self.capacity());
+        let taken = u128::from(others_per_hour) * since;
+        let missing = (before + taken).saturating_sub(u128::from(self.per_hour) * since).min(self.capacity());
+        self.settle(now, missing);
+    }
+
     /// Another limit from now on. What was spent stays spent, so a lower limit may leave nothing.
     pub(crate) fn set_limit(&mut self, now: Time, per_hour: u64) {
         let missing = self.missing_parts(now);

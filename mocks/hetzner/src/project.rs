@@ -24,6 +24,7 @@ use crate::server::Server;
 use crate::shelf::Shelf;
 use crate::ssh_key::SshKey;
 use crate::timeline::{Happening, Timeline};
+use crate::trouble::Troubles;
 use crate::volume::Volume;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -50,6 +51,8 @@ pub(crate) struct Project {
     pub(crate) correlation: Chance,
     pub(crate) limit: Bucket,
     pub(crate) ledger: Ledger,
+    /// What goes wrong on purpose.
+    pub(crate) troubles: Troubles,
     /// Public addresses that are free.
     pub(crate) pools: Pools,
     /// What is for sale. It belongs to the cloud and not to the project, so it is not written down with it.
@@ -90,6 +93,7 @@ impl Project {
             correlation: Chance::new(!seed),
             limit: Bucket::new(REQUESTS_PER_HOUR),
             ledger: Ledger::default(),
+            troubles: Troubles::new(seed),
             pools: Pools::new(catalogue.locations.iter().map(|it| it.name.as_str()), ADDRESSES_A_LOCATION),
             catalogue,
         };
@@ -106,7 +110,7 @@ impl Project {
             match what {
                 Happening::ActionEnds(id) => self.end_action(at, id),
                 Happening::Server(effect) => effect.settle(self, at, true),
-                Happening::SightChanges => {}
+                Happening::SightChanges => self.turn(at),
             }
         }
         any

@@ -6,31 +6,42 @@ use crate::catalogue::ServerType;
 use crate::image::ImageKind;
 use crate::project::Project;
 use crate::server::Server;
+use crate::trouble::Limited;
 use crate::wrong::Wrong;
 
 /// Refuses a server more, if there may be none.
-pub(crate) fn servers(project: &Project, _now: Time, server_type: &ServerType) -> Result<(), Wrong> {
-    let limits = &project.catalogue.limits;
+pub(crate) fn servers(project: &mut Project, now: Time, server_type: &ServerType) -> Result<(), Wrong> {
     let there = project.servers.len() as u64;
-    if there >= limits.servers {
+    if there >= project.catalogue.limits.servers || project.less_allowed(now, Limited::Servers, there + 1) {
         return Err(Wrong::limit_exceeded("server_limit", "server limit exceeded"));
     }
-    cores(project, None, server_type)
+    cores(project, now, None, server_type)
 }
 
 /// Refuses another type for a server, if it takes too many cores.
-pub(crate) fn other_type(project: &Project, server: u64, server_type: &ServerType) -> Result<(), Wrong> {
-    cores(project, Some(server), server_type)
+pub(crate) fn other_type(
+    project: &mut Project,
+    now: Time,
+    server: u64,
+    server_type: &ServerType,
+) -> Result<(), Wrong> {
+    cores(project, now, Some(server), server_type)
 }
 
 /// Refuses a type beside the servers that there are, all but one of them. One that changes its type needs room for
 /// either, as it may keep what it has.
-fn cores(project: &Project, except: Option<u64>, server_type: &ServerType) -> Result<(), Wrong> {
+fn cores(
+    project: &mut Project,
+    now: Time,
+    except: Option<u64>,
+    server_type: &ServerType,
+) -> Result<(), Wrong> {
     let of = |name: &str| project.catalogue.server_type(name).map_or(0, |it| it.cores);
     let taken = |server: &Server| of(&server.server_type).max(server.becoming.as_deref().map_or(0, of));
     let others = project.servers.all().filter(|server| Some(server.head.id) != except);
     let used: u64 = others.map(taken).sum();
-    if used + server_type.cores > project.catalogue.limits.cores {
+    let wanted = used + server_type.cores;
+    if wanted > project.catalogue.limits.cores || project.less_allowed(now, Limited::Cores, wanted) {
         return Err(Wrong::limit_exceeded("core_limit", "core limit exceeded"));
     }
     Ok(())
@@ -46,9 +57,10 @@ pub(crate) fn snapshots(project: &Project) -> Result<(), Wrong> {
 }
 
 /// Refuses so many primary IPs more, if there may not be as many.
-pub(crate) fn primary_ips(project: &Project, _now: Time, more: u64) -> Result<(), Wrong> {
-    let there = project.primary_ips.len() as u64;
-    if there + more > project.catalogue.limits.primary_ips {
+pub(crate) fn primary_ips(project: &mut Project, now: Time, more: u64) -> Result<(), Wrong> {
+    let wanted = project.primary_ips.len() as u64 + more;
+    if wanted > project.catalogue.limits.primary_ips || project.less_allowed(now, Limited::PrimaryIps, wanted)
+    {
         return Err(Wrong::limit_exceeded("primary_ip_limit", "Primary IP limit exceeded"));
     }
     Ok(())

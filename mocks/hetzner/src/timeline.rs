@@ -15,7 +15,7 @@ pub(crate) enum Happening {
     ActionEnds(u64),
     /// A server changes without an action that is shown.
     Server(server::Effect),
-    /// What is shown changes with the hour alone, such as a type that is no longer to be had.
+    /// What is shown changes with the hour alone, such as a type that is no longer to be had; a trouble begins or ends.
     SightChanges,
 }
 

@@ -89,6 +89,8 @@ pub(crate) struct Wrong {
     status: u16,
     message: String,
     details: Value,
+    /// Told on a page for people instead of in JSON.
+    page: bool,
 }
 
 impl Wrong {
@@ -96,12 +98,18 @@ impl Wrong {
     pub(crate) fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         let code = code.into();
         let status = status_of(&code).unwrap_or(500);
-        Self { code, status, message: message.into(), details: Value::Null }
+        Self { code, status, message: message.into(), details: Value::Null, page: false }
     }
 
     /// As another status than that of its code, which only an injected trouble wants.
     pub(crate) fn with_status(mut self, status: u16) -> Self {
         self.status = status;
+        self
+    }
+
+    /// As gateways tell it, which an injected trouble may want.
+    pub(crate) fn on_a_page(mut self) -> Self {
+        self.page = true;
         self
     }
 
@@ -161,6 +169,12 @@ impl Wrong {
         Self::invalid_fields(&[(field.to_owned(), message.into())])
     }
 
+    /// One field that cannot be as it is, told in words of its own.
+    pub(crate) fn invalid_saying(field: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        Self { message: message.clone(), ..Self::invalid(field, message) }
+    }
+
     /// Fields that cannot be as they are, all at once; several sentences may concern the same one.
     pub(crate) fn invalid_fields(mistakes: &[(String, String)]) -> Self {
         let mut fields: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -192,6 +206,18 @@ impl Wrong {
 
     pub(crate) fn status(&self) -> u16 {
         self.status
+    }
+
+    /// The body of the answer, and what it is.
+    pub(crate) fn body(&self) -> (String, &'static str) {
+        if !self.page {
+            return (self.show().to_string(), "application/json");
+        }
+        let Self { status, message, .. } = self;
+        let page = format!(
+            "<html>\n<head><title>{status} {message}</title></head>\n<body>\n<h1>{status} {message}</h1>\n</body>\n</html>\n"
+        );
+        (page, "text/html")
     }
 
     /// The object of the wire.

@@ -219,7 +219,8 @@ impl Project {
         let Undertaking { command, resources, holds, after, effect } = undertaking;
         let fate = self.fate(now, command, &resources);
         let id = self.actions.next_id();
-        let ends = fate.lasts.map_or(Time::NEVER, |lasts| now.max(after) + lasts);
+        let usual = now.max(after) + fate.lasts;
+        let ends = if fate.stuck.is_some() { Time::NEVER } else { usual };
         self.timeline.plan(ends, Happening::ActionEnds(id));
         self.actions.put(Action {
             id,
@@ -228,9 +229,12 @@ impl Project {
             finished: None,
             resources,
             holds,
-            ending: fate.ending,
+            ending: fate.ending.clone(),
             effect,
         });
+        if ends == Time::NEVER {
+            self.never_ends(id, &fate, usual);
+        }
         Begun { id, ends }
     }
 

@@ -10,7 +10,7 @@ pub(crate) use body::{Body, IdOrName};
 pub(crate) use listing::{list, page, paged};
 pub(crate) use query::Query;
 pub use request::{Reply, Request};
-pub(crate) use route::{Route, Routes, Run, absent, change, look};
+pub(crate) use route::{Route, Routes, Run, Step, absent, change, look};
 
 use mock_clock::Time;
 use serde_json::Value;

@@ -113,7 +113,7 @@ fn public(body: &mut Body) -> Public {
     body.object("public_net", read).unwrap_or(Public { ipv4: Some(Address::New), ipv6: Some(Address::New) })
 }
 
-fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
+fn check(project: &mut Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     project.servers.free_name(&wish.name, None)?;
     let server_type = offer::orderable_type(project, now, &wish.server_type)?;
     let location = offer::place(project, wish.location.as_ref(), wish.datacenter.as_ref())?;
@@ -143,6 +143,9 @@ fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     quota::servers(project, now, &server_type)?;
     quota::primary_ips(project, now, new_addresses)?;
     primary_ip::available(project, &location.name, matches!(wish.public.ipv4, Some(Address::New)))?;
+    if new_addresses > 0 {
+        project.addresses_left(now, &location.name)?;
+    }
     project.in_stock(now, &server_type.name, &location.name)?;
     Ok(Order { server_type, location, image, has_key: !wish.ssh_keys.is_empty(), memberships })
 }

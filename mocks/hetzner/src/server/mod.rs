@@ -15,7 +15,7 @@ mod show;
 mod work;
 
 use create::user_data;
-pub(crate) use room::{ACTIONS, ROUTES, hostname, remove};
+pub(crate) use room::{ACTIONS, ROUTES, hostname};
 pub(crate) use show::show;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -196,15 +196,18 @@ impl Effect {
     }
 }
 
-/// Sets the status of a server that is still there.
-pub(crate) fn become_status(project: &mut Project, _now: Time, id: u64, status: Status) {
+/// Sets the status of a server that is still there, unless a trouble holds it where it is.
+pub(crate) fn become_status(project: &mut Project, now: Time, id: u64, status: Status) {
+    if !project.may_become(now, id, status) {
+        return;
+    }
     if let Some(server) = project.servers.find_mut(id) {
         server.status = status;
     }
 }
 
 /// A server is on. Whatever it booted into, the next boot leads to its disk again.
-fn boot(project: &mut Project, now: Time, id: u64) {
+pub(crate) fn boot(project: &mut Project, now: Time, id: u64) {
     if let Some(server) = project.servers.find_mut(id) {
         server.rescue_until = None;
     }

@@ -22,8 +22,9 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     if let Some(location) = project.catalogue.location(&server.location) {
         offer::sold_in(call.now, &server_type, location)?;
     }
-    quota::other_type(project, id, &server_type)?;
-    project.in_stock(call.now, &server_type.name, &server.location)?;
+    let location = server.location.clone();
+    quota::other_type(project, call.now, id, &server_type)?;
+    project.in_stock(call.now, &server_type.name, &location)?;
     if let Some(server) = project.servers.find_mut(id) {
         server.becoming = Some(server_type.name);
     }

@@ -47,9 +47,7 @@ pub(crate) const ROUTES: &[Route] = &[
 pub(crate) const ACTIONS: [Route; 4] = action_routes!("/servers", Server);
 
 fn all(project: &Project, call: &Call<'_>) -> Answered {
-    let wanted = |server: &Server| {
-        call.query.wants("status", server.status.word()) && project.listed(call.now, server)
-    };
+    let wanted = |server: &Server| call.query.wants("status", server.status.word());
     list(call, "servers", &project.servers, wanted, |server| show(project, server))
 }
 
@@ -92,8 +90,9 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 }
 
 /// Takes a server away, and lets go of all that it had.
-pub(crate) fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
+fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
     project.servers.get(id)?;
+    project.goes(call.now, id);
     project.closed(call, Kind::Server, id);
     project.servers.take(id);
     primary_ip::release(project, call, id);

@@ -34,7 +34,9 @@ impl FromStr for Trouble {
     type Err = TroubleError;
 
     fn from_str(text: &str) -> Result<Self, TroubleError> {
-        Self::read(serde_json::from_str(text).map_err(|e| TroubleError::new(format!("this is no JSON: {e}")))?)
+        Self::read(
+            serde_json::from_str(text).map_err(|e| TroubleError::new(format!("this is no JSON: {e}")))?,
+        )
     }
 }
 
@@ -62,7 +64,9 @@ impl Serialize for Trouble {
 fn bare(value: Value) -> Value {
     let Value::Object(fields) = value else { return value };
     let said = |value: &Value| !value.is_null() && value.as_object().is_none_or(|fields| !fields.is_empty());
-    Value::Object(fields.into_iter().map(|(key, value)| (key, bare(value))).filter(|(_, it)| said(it)).collect())
+    Value::Object(
+        fields.into_iter().map(|(key, value)| (key, bare(value))).filter(|(_, it)| said(it)).collect(),
+    )
 }
 
 impl Trouble {
@@ -74,7 +78,7 @@ impl Trouble {
         let (from, until) = (take(&mut fields, "from")?, take(&mut fields, "until")?);
         let (for_s, count) = (take(&mut fields, "for_s")?, take(&mut fields, "count")?);
         let per_million = take(&mut fields, "per_cent")?.map(per_million).transpose()?;
-        let what = blaming(fields)?;
+        let what = blaming(&fields, "kind").map_err(TroubleError)?;
         let trouble = Self { what, from, until, for_s, count, per_million };
         trouble.check()?;
         Ok(trouble)
@@ -131,7 +135,10 @@ impl What {
             }
             Self::Error { on, code, status, .. } => {
                 on.check()?;
-                needs(status.is_none_or(|it| (400..600).contains(&it)), "'status' must lie between 400 and 599")?;
+                needs(
+                    status.is_none_or(|it| (400..600).contains(&it)),
+                    "'status' must lie between 400 and 599",
+                )?;
                 let known = status.is_some() || status_of(code).is_some();
                 needs(known, &format!("'code' {code:?} is none of the API's; such a one needs a 'status'"))
             }
@@ -140,7 +147,7 @@ impl What {
         }
     }
 
-    fn things(&self) -> Option<&Things> {
+    pub(super) fn things(&self) -> Option<&Things> {
         match self {
             Self::Slow { of, .. }
             | Self::Stuck { of, .. }
@@ -177,7 +184,10 @@ impl Calls {
 }
 
 /// Takes a field out, if it is there.
-fn take<T: DeserializeOwned>(fields: &mut Map<String, Value>, field: &str) -> Result<Option<T>, TroubleError> {
+fn take<T: DeserializeOwned>(
+    fields: &mut Map<String, Value>,
+    field: &str,
+) -> Result<Option<T>, TroubleError> {
     let value = fields.remove(field).unwrap_or_default();
     serde_json::from_value(value).map_err(|error| TroubleError::new(format!("'{field}': {error}")))
 }
@@ -191,8 +201,9 @@ fn per_million(per_cent: f64) -> Result<u32, TroubleError> {
     Ok(share.round() as u32)
 }
 
-/// Reads what has a kind, and says which field is wrong: the one without which something else is, or nothing.
-pub(crate) fn blaming<T: DeserializeOwned>(fields: Map<String, Value>) -> Result<T, TroubleError> {
+/// Reads what a tag says the kind of, and tells which field is wrong: the one without which something else is, or
+/// nothing.
+pub(crate) fn blaming<T: DeserializeOwned>(fields: &Map<String, Value>, tag: &str) -> Result<T, String> {
     let read = |fields: Map<String, Value>| {
         serde_json::from_value::<T>(Value::Object(fields)).map_err(|error| error.to_string())
     };
@@ -200,13 +211,13 @@ pub(crate) fn blaming<T: DeserializeOwned>(fields: Map<String, Value>) -> Result
         Ok(it) => return Ok(it),
         Err(error) => error,
     };
-    let guilty = fields.keys().find(|field| {
+    let guilty = fields.keys().filter(|field| *field != tag).find(|field| {
         let mut others = fields.clone();
         others.remove(*field);
         read(others).err().as_ref() != Some(&error)
     });
-    Err(TroubleError::new(match guilty {
+    Err(match guilty {
         Some(field) if !error.contains(&format!("`{field}`")) => format!("'{field}': {error}"),
         _ => error,
-    }))
+    })
 }

@@ -3,6 +3,7 @@
 use mock_clock::Time;
 
 use crate::project::Project;
+use crate::shelf::Head;
 use crate::trouble::form::TroubleError;
 use crate::trouble::target::{fits, likes};
 use crate::trouble::what::{Shortage, What};
@@ -52,7 +53,8 @@ impl Project {
             What::NoAddresses { location: at } => likes(at.as_ref(), location).then_some(()),
             _ => None,
         });
-        let none = || Wrong::new("resource_unavailable", format!("no addresses available in location {location}"));
+        let none =
+            || Wrong::new("resource_unavailable", format!("no addresses available in location {location}"));
         self.troubles.bite(now, picked).map_or(Ok(()), |()| Err(none()))
     }
 
@@ -62,8 +64,12 @@ impl Project {
             What::NoVolumeSpace { location: at } => likes(at.as_ref(), location).then_some(()),
             _ => None,
         });
-        let none =
-            || Wrong::new("no_space_left_in_location", format!("there is no volume space left in location {location}"));
+        let none = || {
+            Wrong::new(
+                "no_space_left_in_location",
+                format!("there is no volume space left in location {location}"),
+            )
+        };
         self.troubles.bite(now, picked).map_or(Ok(()), |()| Err(none()))
     }
 }
@@ -81,5 +87,45 @@ fn sold_out(refused_as: Shortage, whole_location: bool, message: Option<String>)
         Shortage::PlacementError => {
             Wrong::new("placement_error", message.unwrap_or_else(|| "error during placement".to_owned()))
         }
+    }
+}
+
+impl Project {
+    /// Refuses a trouble about something that the catalogue has not: it could never bite.
+    pub(crate) fn known(&self, what: &What) -> Result<(), TroubleError> {
+        let catalogue = &self.catalogue;
+        let types: Vec<&str> = catalogue.server_types.iter().map(|it| it.name.as_str()).collect();
+        let places: Vec<&str> = catalogue.locations.iter().map(|it| it.name.as_str()).collect();
+        match what {
+            What::SoldOut { server_type, location, .. } => {
+                named("server_type", server_type.as_ref(), &types)?;
+                named("location", location.as_ref(), &places)
+            }
+            What::NoAddresses { location } | What::NoVolumeSpace { location } => {
+                named("location", location.as_ref(), &places)
+            }
+            What::Retired { server_type } if !types.contains(&server_type.as_str()) => {
+                named("server_type", Some(&server_type.replace('*', "")), &types)
+            }
+            What::Vanished { image } => {
+                let is = |head: &Head| head.name == *image || head.id.to_string() == *image;
+                let known = self.images.all().any(|it| is(&it.head));
+                if known { Ok(()) } else { Err(TroubleError::new(format!("there is no image {image:?}"))) }
+            }
+            _ => what.things().map_or(Ok(()), |of| {
+                named("of.server_type", of.server_type.as_ref(), &types)?;
+                named("of.location", of.location.as_ref(), &places)
+            }),
+        }
+    }
+}
+
+/// Whether a pattern is like one of these at least.
+fn named(field: &str, pattern: Option<&String>, all: &[&str]) -> Result<(), TroubleError> {
+    match pattern {
+        Some(pattern) if !all.iter().any(|it| fits(pattern, it)) => {
+            Err(TroubleError::new(format!("'{field}' {pattern:?} is none of {}", all.join(", "))))
+        }
+        _ => Ok(()),
     }
 }

@@ -30,9 +30,8 @@ impl Project {
             What::TokenRejected { agent } => {
                 likes(agent.as_ref(), &request.agent).then(|| (When::Instead, Wrong::unauthorized()))
             }
-            What::TokenReadOnly { agent } => {
-                (changes && likes(agent.as_ref(), &request.agent)).then(|| (When::Instead, Wrong::read_only()))
-            }
+            What::TokenReadOnly { agent } => (changes && likes(agent.as_ref(), &request.agent))
+                .then(|| (When::Instead, Wrong::read_only())),
             What::Maintenance { message } => changes.then(|| {
                 let message = message.as_deref().unwrap_or("the API is in maintenance");
                 (When::Instead, Wrong::new("maintenance", message))
@@ -69,19 +68,23 @@ impl Project {
     }
 
     /// What others take out meanwhile.
-    fn drain_by_troubles(&mut self, now: Time) {
-        let limits = |what: &What| match what {
-            What::RateLimit { others_per_s, spent, .. } => Some((others_per_s.unwrap_or(0), *spent)),
-            _ => None,
-        };
-        let picked = self.troubles.picked(now, limits);
-        let others: u64 = picked.iter().map(|(_, (others, _))| u64::from(*others)).sum();
-        if others > 0 {
-            self.limit.share(now, others.saturating_mul(3600));
+    pub(super) fn drain_by_troubles(&mut self, now: Time) {
+        let (mut others, mut none_left) = (0, false);
+        for it in self.troubles.values().filter(|it| it.open && it.has_bites_left()) {
+            if let What::RateLimit { others_per_s, spent, .. } = it.trouble.what {
+                others += u64::from(others_per_s.unwrap_or(0));
+                none_left |= spent == Some(Spent::Always);
+            }
         }
-        if picked.iter().any(|(_, (_, spent))| *spent == Some(Spent::Always)) {
+        self.limit.share(now, others.saturating_mul(3600));
+        if none_left {
             self.limit.drain(now);
         }
+    }
+
+    /// The limit while no trouble lowers it.
+    pub(crate) fn usual_limit(&self) -> u64 {
+        self.troubles.usual_limit.unwrap_or_else(|| self.limit.per_hour())
     }
 
     /// Another limit, for the time in which no trouble lowers it.
@@ -119,7 +122,7 @@ fn error(code: &str, status: Option<u16>, message: Option<&str>, html: bool) -> 
     if let Some(status) = status {
         wrong = wrong.with_status(status);
     }
-    if html { wrong.as_page() } else { wrong }
+    if html { wrong.on_a_page() } else { wrong }
 }
 
 /// The words that usually come with a code.

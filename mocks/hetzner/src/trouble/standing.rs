@@ -2,7 +2,7 @@
 //!
 //! Each draws from a generator of its own, so that one trouble more or less changes nothing else that is drawn.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mock_clock::Time;
@@ -23,6 +23,9 @@ pub(crate) struct Troubles {
     pub(super) usual_limit: Option<u64>,
     /// The server that was deleted last, as work on it begins when it is gone.
     pub(super) gone: Option<Server>,
+    /// Those that are left out for a moment, to see what would be without them.
+    #[serde(skip)]
+    pub(super) lifted: BTreeSet<TroubleId>,
 }
 
 /// One trouble and what has become of it.
@@ -116,7 +119,11 @@ impl Standing {
 
     /// Whether it can bite.
     pub(super) fn in_force(&self, now: Time) -> bool {
-        self.within(now) && self.trouble.count.is_none_or(|count| self.bites < u64::from(count))
+        self.within(now) && self.has_bites_left()
+    }
+
+    pub(super) fn has_bites_left(&self) -> bool {
+        self.trouble.count.is_none_or(|count| self.bites < u64::from(count))
     }
 }
 
@@ -135,7 +142,12 @@ impl Lag {
 
 impl Troubles {
     pub(crate) fn new(seed: u64) -> Self {
-        Self { seed, all: BTreeMap::new(), usual_limit: None, gone: None }
+        Self { seed, all: BTreeMap::new(), usual_limit: None, gone: None, lifted: BTreeSet::new() }
+    }
+
+    /// What decides everything that is drawn for them.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// Takes one in. It is in force from its time on.
@@ -183,6 +195,14 @@ impl Troubles {
         self.all.get(&id.0)
     }
 
+    pub(super) fn what(&self, id: TroubleId) -> Option<&What> {
+        self.get(id).map(|it| &it.trouble.what)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     pub(super) fn ids(&self) -> Vec<TroubleId> {
         self.all.keys().copied().map(TroubleId).collect()
     }
@@ -198,7 +218,9 @@ impl Troubles {
     /// Those that can bite now and are of the sort that `pick` wants, oldest first.
     pub(super) fn picked<T>(&self, now: Time, pick: impl Fn(&What) -> Option<T>) -> Vec<(TroubleId, T)> {
         let in_force = self.all.iter().filter(|(_, it)| it.in_force(now));
-        in_force.filter_map(|(id, it)| pick(&it.trouble.what).map(|picked| (TroubleId(*id), picked))).collect()
+        in_force
+            .filter_map(|(id, it)| pick(&it.trouble.what).map(|picked| (TroubleId(*id), picked)))
+            .collect()
     }
 
     /// Whether chance is with it this time.

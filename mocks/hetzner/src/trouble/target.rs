@@ -74,9 +74,10 @@ impl Things {
     fn holds(&self, head: &Head) -> bool {
         self.id.is_none_or(|id| id == head.id)
             && likes(self.name.as_ref(), &head.name)
-            && self.labels.as_ref().is_none_or(|text| {
-                Selector::parse(text).is_ok_and(|selector| selector.matches(&head.labels))
-            })
+            && self
+                .labels
+                .as_ref()
+                .is_none_or(|text| Selector::parse(text).is_ok_and(|selector| selector.matches(&head.labels)))
     }
 
     /// Whether one of them is among those that some work is about. Who has just gone still counts.
@@ -110,9 +111,10 @@ impl Calls {
                 }
             })
             && likes(self.agent.as_ref(), &request.agent)
-            && self.name.as_ref().is_none_or(|pattern| {
-                named(project, request, path).iter().any(|name| fits(pattern, name))
-            })
+            && self
+                .name
+                .as_ref()
+                .is_none_or(|pattern| named(project, request, path).iter().any(|name| fits(pattern, name)))
     }
 }
 
@@ -125,6 +127,27 @@ fn named(project: &Project, request: &Request, path: &str) -> Vec<String> {
     let id = segments.next().and_then(|id| id.parse().ok());
     let there = kind.zip(id).and_then(|(kind, id)| head(project, kind, id)).map(|head| head.name.clone());
     given.into_iter().chain(there).collect()
+}
+
+/// The ids of all things of a kind.
+pub(crate) fn ids(project: &Project, kind: Kind) -> Vec<u64> {
+    fn on<T: Resource>(shelf: &Shelf<T>) -> Vec<u64> {
+        shelf.all().map(|thing| thing.head().id).collect()
+    }
+    match kind {
+        Kind::Server => on(&project.servers),
+        Kind::Action => Vec::new(),
+        Kind::Image => on(&project.images),
+        Kind::SshKey => on(&project.ssh_keys),
+        Kind::Network => on(&project.networks),
+        Kind::Firewall => on(&project.firewalls),
+        Kind::PlacementGroup => on(&project.placement_groups),
+        Kind::Volume => on(&project.volumes),
+        Kind::PrimaryIp => on(&project.primary_ips),
+        Kind::FloatingIp => on(&project.floating_ips),
+        Kind::LoadBalancer => on(&project.load_balancers),
+        Kind::Certificate => on(&project.certificates),
+    }
 }
 
 /// What every thing has, of one that may be gone.
@@ -192,7 +215,8 @@ mod tests {
         for (pattern, text) in likes {
             assert!(fits(pattern, text), "{pattern} {text}");
         }
-        let dislikes = [("cx23", "cx233"), ("", "x"), ("a*a", "a"), ("a*b", "ab-"), ("*x*", "y"), ("b*", "ab")];
+        let dislikes =
+            [("cx23", "cx233"), ("", "x"), ("a*a", "a"), ("a*b", "ab-"), ("*x*", "y"), ("b*", "ab")];
         for (pattern, text) in dislikes {
             assert!(!fits(pattern, text), "{pattern} {text}");
         }

@@ -7,7 +7,7 @@ use mock_clock::Time;
 use crate::engine::Engine;
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::become_status;
+use crate::server::{Status, become_status, boot};
 use crate::timeline::Happening;
 use crate::trouble::form::TroubleError;
 use crate::trouble::standing::{Holds, TroubleReport};
@@ -52,6 +52,8 @@ impl Engine {
 impl Project {
     /// Begins those whose time has come, and ends those whose time is over.
     pub(crate) fn turn(&mut self, now: Time) {
+        // Up to now others have taken requests as they did before.
+        self.drain_by_troubles(now);
         for id in self.troubles.ids() {
             let Some(standing) = self.troubles.get_mut(id) else { continue };
             let open = standing.within(now);
@@ -79,7 +81,10 @@ impl Project {
     /// else takes its time after that.
     fn let_go(&mut self, now: Time, holds: Holds) {
         for (server, status) in holds.statuses {
-            become_status(self, now, server, status);
+            match status {
+                Status::Running => boot(self, now, server),
+                status => become_status(self, now, server, status),
+            }
         }
         let mut ends: BTreeMap<(Kind, u64), Time> = BTreeMap::new();
         for (id, held) in holds.actions {

@@ -80,10 +80,14 @@ impl Project {
             return true;
         }
         let stuck = |what: &What| match what {
-            What::StatusStuck { status, of } if *status == server.status && of.holds_server(server) => Some(()),
+            What::StatusStuck { status, of } if *status == server.status && of.holds_server(server) => {
+                Some(())
+            }
             _ => None,
         };
-        let held = |id: &TroubleId| self.troubles.get(*id).is_some_and(|it| it.holds.statuses.contains_key(&server.head.id));
+        let held = |id: &TroubleId| {
+            self.troubles.get(*id).is_some_and(|it| it.holds.statuses.contains_key(&server.head.id))
+        };
         let already = self.troubles.ids().into_iter().find(held);
         let picked = if already.is_some() { Vec::new() } else { self.troubles.picked(now, stuck) };
         let newly = picked.into_iter().map(|(id, ())| id).find(|id| self.troubles.drawn(*id));

@@ -1,0 +1,275 @@
+//! Troubles of what is seen: lists that are behind or torn, images and types that are gone, groups that count wrong.
+//!
+//! For one request the project is bent into what the troubles make of it, and bent back after. A trouble has bitten if
+//! the answer is another one without it; that is found by asking both ways.
+
+use std::collections::BTreeSet;
+
+use mock_clock::Time;
+use serde_json::Value;
+
+use crate::call::{Answered, Call, Request};
+use crate::image::Image;
+use crate::project::Project;
+use crate::server::Server;
+use crate::trouble::standing::{Ghost, Lag, Troubles};
+use crate::trouble::what::{Tear, TroubleId, What};
+
+/// What a request finds, bent by troubles; here is what it takes to bend it back.
+#[derive(Default)]
+struct Bent {
+    hidden: Vec<Server>,
+    images: Vec<Image>,
+    ghosts: Vec<u64>,
+    ips: Vec<u64>,
+    members: Vec<(u64, u64)>,
+}
+
+impl Troubles {
+    /// Lists do not know this server yet.
+    pub(super) fn hide(&mut self, now: Time, trouble: TroubleId, server: u64) {
+        if let Some(standing) = self.get_mut(trouble) {
+            standing.holds.unseen.insert(server, Lag::begin(now));
+        }
+    }
+}
+
+impl Project {
+    /// Whether a server type can no longer be had, by a trouble.
+    pub(crate) fn retired(&self, now: Time, server_type: &str) -> bool {
+        let is = |what: &What| {
+            matches!(what, What::Retired { server_type: it } if it == server_type).then_some(())
+        };
+        self.troubles.picked(now, is).iter().any(|(id, ())| !self.troubles.lifted.contains(id))
+    }
+
+    /// A server is about to go: lists may still show it, and its group may still count it.
+    pub(crate) fn goes(&mut self, now: Time, id: u64) {
+        let Some(server) = self.servers.find(id).filter(|_| !self.troubles.is_empty()).cloned() else {
+            return;
+        };
+        let ips = [server.ipv4, server.ipv6].into_iter().flatten();
+        let ips: Vec<_> = ips.filter_map(|ip| self.primary_ips.find(ip).cloned()).collect();
+        let concerns = |what: &What| match what {
+            What::Lingering { of, status, .. } if of.holds_server(&server) => Some((true, *status)),
+            What::LateRelease { of, .. } if of.holds_server(&server) => Some((false, None)),
+            _ => None,
+        };
+        for (trouble, (lingers, status)) in self.troubles.picked(now, concerns) {
+            let drawn = self.troubles.drawn(trouble);
+            let Some(standing) = self.troubles.get_mut(trouble).filter(|_| drawn) else { continue };
+            if lingers {
+                let mut ghost = Ghost { server: server.clone(), ips: ips.clone(), lag: Lag::begin(now) };
+                ghost.server.status = status.unwrap_or(server.status);
+                standing.holds.ghosts.insert(id, ghost);
+            } else if let Some(group) = server.placement_group {
+                standing.holds.members.insert(id, (group, now));
+            }
+        }
+        self.troubles.gone = Some(server);
+    }
+
+    /// The troubles that may bend what a request finds. None is the usual case.
+    pub(crate) fn bending(&self, now: Time, request: &Request, path: &str) -> Vec<TroubleId> {
+        let lists_servers = request.method == "GET" && path == "/servers";
+        let picked = self.troubles.picked(now, |what| match what {
+            What::Retired { .. } | What::Vanished { .. } | What::LateRelease { .. } => Some(()),
+            What::Unseen { .. } | What::Lingering { .. } => lists_servers.then_some(()),
+            What::TornList { on, .. } => {
+                (request.method == "GET" && on.hold(self, request, path)).then_some(())
+            }
+            _ => None,
+        });
+        picked.into_iter().map(|(id, ())| id).collect()
+    }
+
+    /// Looks through all of these troubles.
+    pub(crate) fn look_bent(
+        &mut self,
+        look: fn(&Self, &Call<'_>) -> Answered,
+        call: &Call<'_>,
+        troubles: &[TroubleId],
+    ) -> Answered {
+        let plain = self.seen(look, call, troubles, &[]);
+        let mut biting = Vec::new();
+        for id in troubles {
+            let alone = self.seen(look, call, troubles, &[*id]);
+            if alone != plain && self.bites_answer(*id) {
+                self.troubles.bitten(call.now, *id);
+                biting.push((*id, alone));
+            }
+        }
+        let ids: Vec<TroubleId> = biting.iter().map(|(id, _)| *id).collect();
+        let answered = self.seen(look, call, troubles, &ids);
+        for (id, alone) in &biting {
+            self.read(*id, &plain, alone);
+        }
+        answered
+    }
+
+    /// Changes something under all of these troubles. Who refuses only because of one is bitten by it.
+    pub(crate) fn change_bent(
+        &mut self,
+        change: fn(&mut Self, &Call<'_>) -> Answered,
+        call: &Call<'_>,
+        troubles: &[TroubleId],
+    ) -> Answered {
+        let before = self.clone();
+        let changed = |project: &mut Self, under: &[TroubleId]| {
+            let bent = project.bend(call.now, troubles, under);
+            let answered = change(project, call);
+            project.unbend(bent);
+            answered
+        };
+        let answered = changed(self, troubles);
+        if answered.is_err() {
+            for id in troubles {
+                let others: Vec<TroubleId> = troubles.iter().copied().filter(|it| it != id).collect();
+                if changed(&mut before.clone(), &others) != answered {
+                    self.troubles.bitten(call.now, *id);
+                }
+            }
+        }
+        answered
+    }
+
+    /// What a look sees under some of the troubles, and as if there were none of the others.
+    fn seen(
+        &mut self,
+        look: fn(&Self, &Call<'_>) -> Answered,
+        call: &Call<'_>,
+        all: &[TroubleId],
+        under: &[TroubleId],
+    ) -> Answered {
+        let bent = self.bend(call.now, all, under);
+        let mut answered = look(self, call);
+        self.unbend(bent);
+        if let Ok(Some(body)) = answered.as_mut().map(|answer| answer.body.as_mut()) {
+            for id in under {
+                if let Some(What::TornList { tear, .. }) = self.troubles.what(*id) {
+                    torn(body, *tear);
+                }
+            }
+        }
+        answered
+    }
+
+    /// Chance decides about a torn list when it is read, about all others when they begin.
+    fn bites_answer(&mut self, id: TroubleId) -> bool {
+        let torn = matches!(self.troubles.what(id), Some(What::TornList { .. }));
+        !torn || self.troubles.drawn(id)
+    }
+
+    /// Counts a list in which a server was missing, or was still shown.
+    fn read(&mut self, id: TroubleId, plain: &Answered, alone: &Answered) {
+        let (with, without) = (listed(plain), listed(alone));
+        let Some(standing) = self.troubles.get_mut(id) else { return };
+        let missing = standing.holds.unseen.iter_mut().filter(|(server, _)| !without.contains(server));
+        let missing = missing.filter(|(server, _)| with.contains(server)).map(|(_, lag)| lag);
+        let shown = standing.holds.ghosts.iter_mut().filter(|(server, _)| without.contains(server));
+        for lag in missing.chain(shown.map(|(_, ghost)| &mut ghost.lag)) {
+            lag.reads = lag.reads.saturating_add(1);
+        }
+    }
+
+    /// Bends the project by some of the troubles, and lifts the others.
+    fn bend(&mut self, now: Time, all: &[TroubleId], under: &[TroubleId]) -> Bent {
+        let mut bent = Bent::default();
+        self.troubles.lifted = all.iter().copied().filter(|id| !under.contains(id)).collect();
+        for id in under {
+            let Some(standing) = self.troubles.get(*id).cloned() else { continue };
+            match standing.trouble.what {
+                What::Vanished { image } => {
+                    let is = |it: &&Image| it.head.name == image || it.head.id.to_string() == image;
+                    let ids: Vec<u64> = self.images.all().filter(is).map(|it| it.head.id).collect();
+                    bent.images.extend(ids.into_iter().filter_map(|id| self.images.take(id)));
+                }
+                What::Unseen { lag_s, reads, .. } => {
+                    let unseen = standing.holds.unseen.iter().filter(|(_, lag)| lag.lasts(now, lag_s, reads));
+                    bent.hidden.extend(unseen.filter_map(|(id, _)| self.servers.take(*id)));
+                }
+                What::Lingering { lag_s, reads, .. } => {
+                    let ghosts = standing.holds.ghosts.into_values();
+                    for ghost in ghosts.filter(|ghost| ghost.lag.lasts(now, lag_s, reads)) {
+                        self.show_ghost(ghost, &mut bent);
+                    }
+                }
+                What::LateRelease { lag_s, .. } => {
+                    for (server, (group, since)) in standing.holds.members {
+                        let late = Lag { since, reads: 0 }.lasts(now, Some(lag_s), None);
+                        let group = self.placement_groups.find_mut(group).filter(|_| late);
+                        if let Some(group) = group
+                            && group.members.insert(server)
+                        {
+                            bent.members.push((group.head.id, server));
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        bent
+    }
+
+    fn show_ghost(&mut self, ghost: Ghost, bent: &mut Bent) {
+        for ip in ghost.ips {
+            if self.primary_ips.find(ip.head.id).is_none() {
+                bent.ips.push(self.primary_ips.put(ip));
+            }
+        }
+        if self.servers.find(ghost.server.head.id).is_none() {
+            bent.ghosts.push(self.servers.put(ghost.server));
+        }
+    }
+
+    fn unbend(&mut self, bent: Bent) {
+        self.troubles.lifted.clear();
+        for server in bent.hidden {
+            self.servers.put(server);
+        }
+        for image in bent.images {
+            self.images.put(image);
+        }
+        for id in bent.ghosts {
+            self.servers.take(id);
+        }
+        for id in bent.ips {
+            self.primary_ips.take(id);
+        }
+        for (group, server) in bent.members {
+            if let Some(group) = self.placement_groups.find_mut(group) {
+                group.members.remove(&server);
+            }
+        }
+    }
+}
+
+/// The servers that an answer lists.
+fn listed(answered: &Answered) -> BTreeSet<u64> {
+    let body = answered.as_ref().ok().and_then(|answer| answer.body.as_ref());
+    let servers = body.and_then(|body| body.get("servers")?.as_array());
+    servers.into_iter().flatten().filter_map(|server| server.get("id")?.as_u64()).collect()
+}
+
+/// Tears the list of an answer, if it has one.
+fn torn(body: &mut Value, tear: Tear) {
+    if tear == Tear::NoNextPage {
+        if let Some(next) = body.pointer_mut("/meta/pagination/next_page") {
+            *next = Value::Null;
+        }
+        return;
+    }
+    let fields = body.as_object_mut().into_iter().flat_map(|fields| fields.values_mut());
+    for list in fields.filter_map(Value::as_array_mut) {
+        match tear {
+            Tear::EmptyPage => list.clear(),
+            Tear::MissingItem => drop(list.pop()),
+            Tear::RepeatedItem => {
+                if let Some(first) = list.first().cloned() {
+                    list.insert(0, first);
+                }
+            }
+            Tear::NoNextPage => {}
+        }
+    }
+}
