@@ -170,6 +170,29 @@ fn a_change_that_cannot_be_is_refused() {
 }
 
 #[test]
+fn no_route_leads_through_a_vswitch() {
+    let mut rig = Rig::new();
+    let subnet =
+        json!({"type": "vswitch", "network_zone": "eu-central", "ip_range": "10.0.9.0/24", "vswitch_id": 7});
+    let id = network(&mut rig, &json!({"name": "net", "ip_range": "10.0.0.0/16", "subnets": [subnet]}));
+    let mut through = |gateway: &str| {
+        let route = json!({"destination": "10.200.0.0/16", "gateway": gateway});
+        rig.ask("POST", &format!("{id}/actions/add_route"), &route).0
+    };
+    assert_eq!((through("10.0.9.7"), through("10.0.8.7")), (422, 201));
+}
+
+#[test]
+fn there_are_only_so_many() {
+    let mut rig = Rig::new();
+    let body = |number: u64| json!({"name": format!("n{number}"), "ip_range": "10.0.0.0/16"});
+    for number in 0..50 {
+        network(&mut rig, &body(number));
+    }
+    assert_eq!(rig.refused("POST", "/networks", &body(50)), (403, "resource_limit_exceeded".to_owned()));
+}
+
+#[test]
 fn protection_and_names() {
     let mut rig = Rig::new();
     let id = usual(&mut rig);
