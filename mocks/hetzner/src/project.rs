@@ -1,6 +1,6 @@
 //! Everything that one token owns. It is plain data: it can be written down, read again and compared.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
@@ -59,8 +59,7 @@ pub(crate) struct Project {
 
 /// What Hetzner sells, until somebody says otherwise.
 fn for_sale() -> Arc<Catalogue> {
-    static BUILTIN: LazyLock<Arc<Catalogue>> = LazyLock::new(|| Arc::new(Catalogue::builtin()));
-    Arc::clone(&BUILTIN)
+    Arc::new(Catalogue::builtin())
 }
 
 /// How many IPv4 addresses a location has.

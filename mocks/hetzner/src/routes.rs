@@ -1,12 +1,16 @@
 //! All routes of the API, gathered from the rooms.
 
 use crate::call::{Route, Routes};
-use crate::{action, firewall, image, load_balancer, network, offer, placement_group, server, ssh_key};
+use crate::{
+    action, certificate, firewall, image, load_balancer, network, offer, placement_group, server, ssh_key,
+};
 
 /// Every route there is.
 pub(crate) fn all() -> Routes {
     let all: &[&[Route]] = &[
         action::ROUTES,
+        certificate::ROUTES,
+        &certificate::ACTIONS,
         firewall::ROUTES,
         &firewall::ACTIONS,
         image::ROUTES,

@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{firewall, image, load_balancer, network, server};
+use crate::{certificate, firewall, image, load_balancer, network, server};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -37,6 +37,7 @@ macro_rules! effects {
 }
 
 effects! {
+    certificate as Certificate,
     firewall as Firewall,
     image as Image,
     load_balancer as LoadBalancer,

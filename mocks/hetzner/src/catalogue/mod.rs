@@ -22,6 +22,7 @@ mod timings;
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 
@@ -61,7 +62,9 @@ pub struct Catalogue {
 impl Catalogue {
     /// The catalogue that comes with this crate.
     pub fn builtin() -> Catalogue {
-        folder::builtin().expect("a test reads the built-in catalogue")
+        static BUILTIN: LazyLock<Catalogue> =
+            LazyLock::new(|| folder::builtin().expect("a test reads the built-in catalogue"));
+        BUILTIN.clone()
     }
 
     /// The files of a folder, and the built-in ones for the subjects it has none of.

@@ -23,7 +23,7 @@ pub(super) fn enable(project: &mut Project, call: &Call<'_>) -> Answered {
     let before = project.servers.get(id)?.backup_window.clone();
     let window = before.or_else(|| chosen.map(str::to_owned));
     let effect = Effect::Backups { server: id, window };
-    work::begin(project, call, Undertaking::on("enable_backup", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("enable_backup", Kind::Server, id).effect(effect)))
 }
 
 /// The backups that there are go at once.
@@ -31,7 +31,7 @@ pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = work::ready(project, call)?;
     image::forget(project, call, id);
     let effect = Effect::Backups { server: id, window: None };
-    work::begin(project, call, Undertaking::on("disable_backup", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("disable_backup", Kind::Server, id).effect(effect)))
 }
 
 /// Backups are made from now on, or no longer.
@@ -56,5 +56,5 @@ pub(super) fn create_image(project: &mut Project, call: &Call<'_>) -> Answered {
     let shown = project.images.find(image).map(|it| image::show(project, it));
     let undertaking = Undertaking::on("create_image", Kind::Server, id).with(Kind::Image, image);
     let undertaking = undertaking.effect(image::Effect::Written { image });
-    work::begin_with(project, call, undertaking, [("image", json!(shown))])
+    Ok(work::begin_with(project, call, undertaking, [("image", json!(shown))]))
 }

@@ -15,7 +15,7 @@ pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, wanted) = work::asked(project, call, |body| body.required("iso", Body::id_or_name))?;
     let iso = Some(fitting(project, call.now, project.servers.get(id)?, &wanted)?.name.clone());
     let effect = Effect::Disc { server: id, iso };
-    work::begin(project, call, Undertaking::on("attach_iso", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("attach_iso", Kind::Server, id).effect(effect)))
 }
 
 /// The ISO that is asked for, if the server can run what is on it.
@@ -46,7 +46,7 @@ pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let undertaking = Undertaking::on("detach_iso", Kind::Server, id);
     if project.servers.get(id)?.iso.is_some() {
         let effect = Effect::Disc { server: id, iso: None };
-        return work::begin(project, call, undertaking.effect(effect));
+        return Ok(work::begin(project, call, undertaking.effect(effect)));
     }
     let begun = project.begin(call.now, undertaking);
     project.end_action(call.now, begun.id);

@@ -100,14 +100,6 @@ pub(crate) struct Server {
 
 resource!(Server, Server);
 
-impl Server {
-    /// It is on. Whatever it booted into, the rescue system is not in its way again.
-    fn boots(&mut self) {
-        self.status = Status::Running;
-        self.rescue_until = None;
-    }
-}
-
 /// How a server changes by the end of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,9 +172,7 @@ impl Effect {
                 become_status(project, now, server, if success { status } else { Status::Off });
             }
             Self::Becomes { server, status: Status::Running, .. } if success => {
-                if let Some(server) = project.servers.find_mut(server) {
-                    server.boots();
-                }
+                boot(project, now, server);
             }
             Self::Becomes { server, status, otherwise } => {
                 become_status(project, now, server, if success { status } else { otherwise });
@@ -190,7 +180,7 @@ impl Effect {
             Self::Resized { server, upgrade_disk } => {
                 resize::settle(project, now, server, upgrade_disk, success);
             }
-            Self::Rebuilt { server, image } => rebuild::settle(project, server, image, success),
+            Self::Rebuilt { server, image } => rebuild::settle(project, now, server, image, success),
             Self::Grouped { server, group } => group::joined(project, server, group, success),
             Self::Aliased { server, network, wanted, before } => {
                 private::alias(project, server, network, if success { wanted } else { before });
@@ -212,6 +202,14 @@ pub(crate) fn become_status(project: &mut Project, _now: Time, id: u64, status: 
     if let Some(server) = project.servers.find_mut(id) {
         server.status = status;
     }
+}
+
+/// A server is on. Whatever it booted into, the next boot leads to its disk again.
+fn boot(project: &mut Project, now: Time, id: u64) {
+    if let Some(server) = project.servers.find_mut(id) {
+        server.rescue_until = None;
+    }
+    become_status(project, now, id, Status::Running);
 }
 
 /// Refuses a server that is not off.

@@ -11,8 +11,7 @@ use crate::server::{Effect, hostname, work};
 use crate::wrong::Wrong;
 
 pub(super) fn change(project: &mut Project, call: &Call<'_>) -> Answered {
-    let (id, (ip, name)) =
-        work::asked(project, call, |body| (body.required("ip", address), hostname(body, "dns_ptr")))?;
+    let (id, (ip, name)) = work::asked(project, call, |body| (address(body), hostname(body, "dns_ptr")))?;
     let server = project.servers.get(id)?;
     let own = [server.ipv4, server.ipv6].into_iter().flatten();
     let own =
@@ -21,15 +20,16 @@ pub(super) fn change(project: &mut Project, call: &Call<'_>) -> Answered {
         return Err(Wrong::invalid("ip", "The server does not have this IP."));
     };
     let effect = Effect::Pointed { primary_ip: own, ip, name };
-    work::begin(project, call, Undertaking::on("change_dns_ptr", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("change_dns_ptr", Kind::Server, id).effect(effect)))
 }
 
-fn address(body: &mut Body, field: &str) -> Option<Option<IpAddr>> {
-    let ip = body.text(field)?.parse().ok();
-    if ip.is_none() {
-        body.wrong(field, "Not a valid IP address.");
+fn address(body: &mut Body) -> Option<IpAddr> {
+    let text = body.required("ip", Body::text);
+    let ip = text.parse().ok();
+    if ip.is_none() && !text.is_empty() {
+        body.wrong("ip", "Not a valid IP address.");
     }
-    Some(ip)
+    ip
 }
 
 /// Whether an address is that of a primary IP, or lies in its network.

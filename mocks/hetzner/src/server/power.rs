@@ -52,7 +52,7 @@ fn switch(
         become_status(project, call.now, id, meanwhile);
         undertaking = undertaking.effect(Effect::Becomes { server: id, status, otherwise: before });
     }
-    work::begin(project, call, undertaking)
+    Ok(work::begin(project, call, undertaking))
 }
 
 fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answered {
@@ -62,5 +62,5 @@ fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answe
         return Err(Wrong::new("invalid_input", "server is off"));
     }
     let effect = Effect::Becomes { server: id, status: Status::Running, otherwise: before };
-    work::begin(project, call, Undertaking::on(command, Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on(command, Kind::Server, id).effect(effect)))
 }

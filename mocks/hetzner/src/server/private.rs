@@ -29,13 +29,13 @@ pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     if let Some(server) = project.servers.find_mut(id) {
         server.networks.push(membership);
     }
-    work::begin(project, call, network::attaching(id, network))
+    Ok(work::begin(project, call, network::attaching(id, network)))
 }
 
 pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, network) = work::asked(project, call, |body| body.required("network", Body::id))?;
     member(project, id, network)?;
-    work::begin(project, call, network::leaving(Kind::Server, id, network))
+    Ok(work::begin(project, call, network::leaving(Kind::Server, id, network)))
 }
 
 /// The new ones are taken at once, and the old ones are kept until the end: either may be what remains.
@@ -51,7 +51,7 @@ pub(super) fn change_alias_ips(project: &mut Project, call: &Call<'_>) -> Answer
     alias(project, id, network, both);
     let effect = Effect::Aliased { server: id, network, wanted, before };
     let undertaking = Undertaking::on("change_alias_ips", Kind::Server, id).with(Kind::Network, network);
-    work::begin(project, call, undertaking.effect(effect))
+    Ok(work::begin(project, call, undertaking.effect(effect)))
 }
 
 /// Sets the alias addresses of a server that is still in a network.

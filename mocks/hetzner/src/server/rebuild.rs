@@ -1,5 +1,6 @@
 //! The disk of a server written anew from an image. All that was on it is lost; addresses and networks stay.
 
+use mock_clock::Time;
 use serde_json::json;
 
 use crate::action::Undertaking;
@@ -8,7 +9,7 @@ use crate::catalogue::ServerType;
 use crate::image;
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Effect, Server, Status, become_status, user_data, work};
+use crate::server::{Effect, Server, Status, become_status, boot, user_data, work};
 use crate::wrong::Wrong;
 
 pub(super) fn rebuild(project: &mut Project, call: &Call<'_>) -> Answered {
@@ -26,7 +27,7 @@ pub(super) fn rebuild(project: &mut Project, call: &Call<'_>) -> Answered {
     let password = (!has_key).then(|| project.chance.word(20));
     let effect = Effect::Rebuilt { server: id, image };
     let undertaking = Undertaking::on("rebuild_server", Kind::Server, id).effect(effect);
-    work::begin_with(project, call, undertaking, [("root_password", json!(password))])
+    Ok(work::begin_with(project, call, undertaking, [("root_password", json!(password))]))
 }
 
 /// The type of a server, with the disk that it really has.
@@ -37,12 +38,13 @@ fn machine(project: &Project, server: &Server) -> Result<ServerType, Wrong> {
 }
 
 /// It boots from what was written, or stays off with a disk that nobody can vouch for.
-pub(super) fn settle(project: &mut Project, id: u64, image: u64, success: bool) {
-    let image = project.images.find(image).map(|image| image.head.id);
-    let Some(server) = project.servers.find_mut(id) else { return };
-    server.status = Status::Off;
-    if success {
-        server.image = image;
-        server.boots();
+pub(super) fn settle(project: &mut Project, now: Time, id: u64, image: u64, success: bool) {
+    if !success {
+        return become_status(project, now, id, Status::Off);
     }
+    let image = project.images.find(image).map(|image| image.head.id);
+    if let Some(server) = project.servers.find_mut(id) {
+        server.image = image;
+    }
+    boot(project, now, id);
 }

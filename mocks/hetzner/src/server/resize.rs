@@ -7,7 +7,7 @@ use crate::call::{Answered, Body, Call, IdOrName};
 use crate::catalogue::ServerType;
 use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::{Effect, Server, Status, become_status, stopped, work};
+use crate::server::{Effect, Server, Status, become_status, boot, stopped, work};
 use crate::wrong::Wrong;
 use crate::{offer, quota};
 
@@ -29,7 +29,7 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     become_status(project, call.now, id, Status::Migrating);
     let effect = Effect::Resized { server: id, upgrade_disk };
-    work::begin(project, call, Undertaking::on("change_server_type", Kind::Server, id).effect(effect))
+    Ok(work::begin(project, call, Undertaking::on("change_server_type", Kind::Server, id).effect(effect)))
 }
 
 /// The type that is asked for. One that there was is refused in another way than one that there never was.
@@ -37,9 +37,8 @@ fn target(project: &Project, now: Time, wanted: &IdOrName) -> Result<ServerType,
     let catalogue = &project.catalogue;
     let by_id = || wanted.id().and_then(|id| catalogue.server_type_by_id(id));
     let known = catalogue.server_type(&wanted.0).or_else(by_id).is_some();
-    offer::orderable_type(project, now, wanted).map_err(|wrong| match known {
-        true => Wrong::new("invalid_server_type", "the server type is deprecated"),
-        false => wrong,
+    offer::orderable_type(project, now, wanted).map_err(|wrong| {
+        if known { Wrong::new("invalid_server_type", "the server type is deprecated") } else { wrong }
     })
 }
 
@@ -65,13 +64,13 @@ pub(super) fn settle(project: &mut Project, now: Time, id: u64, upgrade_disk: bo
     let catalogue = project.catalogue.clone();
     let Some(server) = project.servers.find_mut(id) else { return };
     let becoming = server.becoming.take();
-    server.status = Status::Off;
-    if let Some(server_type) = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success) {
-        server.server_type.clone_from(&server_type.name);
-        if upgrade_disk {
-            server.disk_gb = server_type.disk;
-        }
-        server.boots();
-        project.repriced(now, Kind::Server, id);
+    let Some(server_type) = becoming.and_then(|name| catalogue.server_type(&name)).filter(|_| success) else {
+        return become_status(project, now, id, Status::Off);
+    };
+    server.server_type.clone_from(&server_type.name);
+    if upgrade_disk {
+        server.disk_gb = server_type.disk;
     }
+    project.repriced(now, Kind::Server, id);
+    boot(project, now, id);
 }

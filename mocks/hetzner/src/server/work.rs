@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::action::Undertaking;
-use crate::call::{Answer, Answered, Body, Call};
+use crate::call::{Answer, Body, Call};
 use crate::kind::Kind;
 use crate::project::Project;
 use crate::wrong::Wrong;
@@ -30,7 +30,7 @@ pub(super) fn ready(project: &Project, call: &Call<'_>) -> Result<u64, Wrong> {
 }
 
 /// Begins an action, and answers with it.
-pub(super) fn begin(project: &mut Project, call: &Call<'_>, undertaking: Undertaking) -> Answered {
+pub(super) fn begin(project: &mut Project, call: &Call<'_>, undertaking: Undertaking) -> Answer {
     begin_with(project, call, undertaking, [])
 }
 
@@ -40,13 +40,13 @@ pub(super) fn begin_with<const N: usize>(
     call: &Call<'_>,
     undertaking: Undertaking,
     more: [(&str, Value); N],
-) -> Answered {
+) -> Answer {
     let begun = project.begin(call.now, undertaking);
     let mut answer = json!({"action": project.action(begun)});
     for (field, value) in more {
         answer[field] = value;
     }
-    Ok(Answer::created(answer))
+    Answer::created(answer)
 }
 
 #[cfg(test)]
