@@ -17,7 +17,7 @@ def around(thing):
 
 answer = client.firewalls.create(name="wall", rules=[rule("22", description="ssh")], resources=[around(one)])
 wall = done(answer)
-assert [action.command for action in answer.actions] == ["apply_firewall"]
+assert [action.command for action in answer.actions] == ["set_firewall_rules", "apply_firewall"]
 assert [(made.port, made.description, made.source_ips) for made in wall.rules] == [("22", "ssh", ["0.0.0.0/0"])]
 assert [resource.server.id for resource in wall.applied_to] == [one.id]
 one.reload()
