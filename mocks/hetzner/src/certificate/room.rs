@@ -22,9 +22,6 @@ pub(crate) const ROUTES: &[Route] = &[
 
 pub(crate) const ACTIONS: [Route; 4] = action_routes!("/certificates", Certificate);
 
-/// Some clients send an empty type for the usual one.
-const TYPES: [(&str, bool); 3] = [("uploaded", false), ("managed", true), ("", false)];
-
 /// Where the chain comes from.
 enum Source {
     Uploaded(Option<(String, Facts)>),
@@ -44,7 +41,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     let mut body = call.body()?;
     let name = body.required("name", upkeep::name);
     let labels = body.labels().unwrap_or_default();
-    let source = if body.word("type", &TYPES).unwrap_or(false) {
+    let source = if wants_managed(&mut body) {
         Source::Managed(body.required("domain_names", domains))
     } else {
         Source::Uploaded(uploaded(&mut body))
@@ -63,6 +60,16 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
         "certificate": show(project, project.certificates.get(id)?),
         "action": begun.map_or(Value::Null, |begun| project.action(begun)),
     })))
+}
+
+/// Some clients send an empty type for the usual one.
+fn wants_managed(body: &mut Body) -> bool {
+    match body.text("type").as_deref() {
+        Some("managed") => return true,
+        None | Some("" | "uploaded") => {}
+        Some(_) => body.wrong("type", "Must be one of: uploaded, managed."),
+    }
+    false
 }
 
 /// Reads a chain and its key, which is checked and not kept.

@@ -1,3 +1,5 @@
+//! Lives of certificates, and keys against chains.
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
@@ -211,6 +213,31 @@ fn one_that_goes_before_it_is_issued_stays_away() {
     rig.done("DELETE", &format!("/certificates/{id}"), &Value::Null);
     rig.pass(3600);
     assert_eq!(rig.get("/certificates")["certificates"], json!([]));
+}
+
+#[test]
+fn one_in_use_cannot_go() {
+    let mut rig = Rig::new();
+    let (certificate, private_key) = rsa();
+    let body = json!({"name": "web", "certificate": certificate, "private_key": private_key});
+    let id = rig.post("/certificates", &body)["certificate"]["id"].clone();
+    let path = format!("/certificates/{id}");
+    let service = json!({
+        "protocol": "https",
+        "listen_port": 443,
+        "destination_port": 80,
+        "proxyprotocol": false,
+        "http": {"certificates": [id]},
+        "health_check": {"protocol": "tcp", "port": 80, "interval": 15, "timeout": 10, "retries": 3},
+    });
+    let balancer =
+        json!({"name": "lb", "load_balancer_type": "lb11", "location": "fsn1", "services": [service]});
+    let balancer = rig.post("/load_balancers", &balancer)["load_balancer"]["id"].clone();
+    assert_eq!(rig.get(&path)["certificate"]["used_by"], json!([{"id": balancer, "type": "load_balancer"}]));
+    assert_eq!(rig.refused("DELETE", &path, &Value::Null), (422, "service_error".to_owned()));
+    rig.done("DELETE", &format!("/load_balancers/{balancer}"), &Value::Null);
+    assert_eq!(rig.get(&path)["certificate"]["used_by"], json!([]));
+    rig.done("DELETE", &path, &Value::Null);
 }
 
 proptest! {

@@ -1,3 +1,5 @@
+//! Lives of firewalls, what is refused, and the law of their applications.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -122,19 +124,19 @@ fn it_is_pending_until_the_action_has_ended() {
     let mut rig = Rig::new();
     let server = rig.server("one", &json!({"a": "b"}));
     let path = firewall(&mut rig, "f", &[]);
-    let status = |rig: &Rig| {
-        let project = &rig.engine.project;
-        project.firewalls.all().next().unwrap().status(project.servers.find(server).unwrap())
+    let status = |rig: &mut Rig| {
+        let shown = rig.get(&format!("/servers/{server}"));
+        shown["server"]["public_net"]["firewalls"][0]["status"].clone()
     };
-    assert_eq!(status(&rig), None);
+    assert_eq!(status(&mut rig), Value::Null);
     rig.post(&apply(&path), &json!({"apply_to": [by_id(server), by_label("a")]}));
-    assert_eq!(status(&rig), Some("pending"));
+    assert_eq!(status(&mut rig), "pending");
     let twice = rig.refused("POST", &apply(&path), &json!({"apply_to": [by_id(server)]}));
     assert_eq!(twice, (422, "firewall_already_applied".to_owned()));
     let early = rig.refused("POST", &remove(&path), &json!({"remove_from": [by_id(server)]}));
     assert_eq!(early, (409, "conflict".to_owned()));
     rig.pass(60);
-    assert_eq!(status(&rig), Some("applied"));
+    assert_eq!(status(&mut rig), "applied");
 }
 
 #[test]
@@ -148,6 +150,17 @@ fn what_failed_is_undone() {
     rig.pass(60);
     assert_eq!(applied_to(&mut rig, &path), json!([by_id(one)]));
     assert_eq!(rig.engine.project.firewalls.all().next().unwrap().pending, []);
+}
+
+#[test]
+fn a_server_is_made_with_it() {
+    let mut rig = Rig::new();
+    let path = firewall(&mut rig, "f", &[]);
+    let id = json!({"firewall": rig.get(&path)["firewall"]["id"]});
+    let body = json!({"name": "one", "server_type": "cx23", "image": "ubuntu-24.04", "firewalls": [id, id]});
+    let server = rig.post("/servers", &body)["server"]["id"].as_u64().unwrap();
+    assert_eq!(applied_to(&mut rig, &path), json!([by_id(server)]));
+    assert_eq!(firewalls_of(&mut rig, server), 1);
 }
 
 #[test]

@@ -22,7 +22,9 @@ pub(crate) const ACTIONS: [Route; 4] = action_routes!("/images", Image);
 
 fn all(project: &Project, call: &Call<'_>) -> Answered {
     let bound_to = call.query.ids("bound_to")?;
-    let deprecated = call.query.first("include_deprecated") == Some("true");
+    // Clients in Python write it with a capital.
+    let deprecated =
+        call.query.first("include_deprecated").is_some_and(|flag| flag.eq_ignore_ascii_case("true"));
     let wanted = |image: &Image| {
         !image.is_over(call.now)
             && (deprecated || !image.is_deprecated(call.now))

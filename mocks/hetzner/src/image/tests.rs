@@ -59,6 +59,7 @@ fn one_that_will_go_is_shown_to_who_asks_for_it_and_then_to_nobody() {
     assert!(ids(&mut rig, "name=debian-11").is_empty());
     let old = ids(&mut rig, "name=debian-11&include_deprecated=true");
     assert_eq!(old.len(), 2);
+    assert_eq!(ids(&mut rig, "name=debian-11&include_deprecated=True"), old);
     let image = rig.get(&format!("/images/{}", old[0]))["image"].clone();
     assert_eq!(image["deprecated"], image["deprecation"]["announced"]);
     assert!(ids(&mut rig, "name=ubuntu-20.04&include_deprecated=true").is_empty());

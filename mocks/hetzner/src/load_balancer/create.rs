@@ -73,12 +73,17 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
         public: body.flag("public_interface").unwrap_or(true),
         labels: body.labels().unwrap_or_default(),
     };
+    let address = |net: &mut Body| net.id("ipv4").is_some() | net.id("ipv6").is_some();
+    let given = body.object("public_net", address).unwrap_or(false);
     match (&wish.location, &wish.zone) {
         (Some(_), Some(_)) => body.wrong("network_zone", "Must not be given together with location."),
         (None, None) => body.wrong("location", "Either location or network_zone is needed."),
         _ => {}
     }
     body.done()?;
+    if given {
+        return Err(Wrong::not_simulated("POST", "/load_balancers with primary IPs"));
+    }
     Ok(wish)
 }
 

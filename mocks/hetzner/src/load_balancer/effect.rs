@@ -1,5 +1,5 @@
 //! What the actions of load balancers bring about. A balancer that is worked on is locked, so what was checked at the
-//! request still holds at the end, except that servers may be gone.
+//! request still holds at the end, except that servers and certificates may be gone.
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
@@ -35,14 +35,23 @@ impl Change {
     pub(super) fn of(self, balancer: u64) -> Effect {
         Effect { balancer, change: self }
     }
+
+    /// Whether everything that it points to is still there.
+    fn is_possible(&self, project: &Project) -> bool {
+        match self {
+            Self::Service(service) => {
+                service.certificates().iter().all(|id| project.certificates.find(*id).is_some())
+            }
+            Self::Target(target) => target.server().is_none_or(|id| project.servers.find(id).is_some()),
+            _ => true,
+        }
+    }
 }
 
 impl Effect {
     pub(crate) fn settle(self, project: &mut Project, now: Time, success: bool) {
         let Self { balancer: id, change } = self;
-        let gone = matches!(&change, Change::Target(target)
-            if target.server().is_some_and(|server| project.servers.find(server).is_none()));
-        if !success || gone {
+        if !success || !change.is_possible(project) {
             return;
         }
         let repriced = matches!(change, Change::Type(_));

@@ -9,6 +9,7 @@ use crate::call::{Answer, Answered, Body, Call};
 use crate::kind::Kind;
 use crate::load_balancer::change::{begin, unlocked};
 use crate::load_balancer::effect::Change;
+use crate::load_balancer::target::Target;
 use crate::network::{self, Wanted};
 use crate::project::Project;
 use crate::wrong::Wrong;
@@ -73,7 +74,7 @@ pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
     if balancer.networks.is_empty() {
         return Err(not_attached());
     }
-    if balancer.targets.iter().any(|target| target.is_public()) {
+    if balancer.targets.iter().any(Target::is_public) {
         return Err(Wrong::new(
             "targets_without_use_private_ip",
             "the load balancer has targets that use the public IP instead of the private IP",

@@ -10,6 +10,8 @@ mod room;
 mod service;
 mod show;
 mod target;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use effect::Effect;
 pub(crate) use room::{ACTIONS, ROUTES};
@@ -93,7 +95,7 @@ impl LoadBalancer {
 
     /// It has left its network: what it reached through that is out of reach.
     pub(crate) fn forget_private_targets(&mut self) {
-        self.targets.retain(|target| !target.is_private());
+        self.targets.retain(Target::is_public);
     }
 
     /// A server is gone.
@@ -116,7 +118,7 @@ impl Load<'_> {
     /// What is more than the type lets: the limit's name and a sentence.
     fn excess(&self, balancer_type: &LoadBalancerType) -> Option<(&'static str, String)> {
         let certificates: BTreeSet<u64> =
-            self.services.iter().flat_map(|service| service.certificates()).copied().collect();
+            self.services.iter().flat_map(Service::certificates).copied().collect();
         [
             ("load_balancer_services", self.services.len(), balancer_type.max_services, "services"),
             ("load_balancer_targets", self.targets.len(), balancer_type.max_targets, "targets"),

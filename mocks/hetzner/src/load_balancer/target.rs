@@ -84,16 +84,11 @@ impl Target {
         }
     }
 
-    /// Whether it is reached through the network of the balancer because somebody said so.
-    pub(super) fn is_private(&self) -> bool {
-        matches!(self, Self::Server { private: true, .. } | Self::LabelSelector { private: true, .. })
-    }
-
-    /// Whether it is reached over the internet.
+    /// Whether it is reached over the internet, and not through the network of the balancer.
     pub(super) fn is_public(&self) -> bool {
         match self {
-            Self::Ip(ip) => !is_private_address(*ip),
-            _ => !self.is_private(),
+            Self::Server { private, .. } | Self::LabelSelector { private, .. } => !private,
+            Self::Ip(ip) => !matches!(ip, IpAddr::V4(ip) if ip.is_private()),
         }
     }
 
@@ -179,8 +174,4 @@ fn check_coupled(project: &Project, reach: Reach, ip: IpAddr) -> Result<(), Wron
     } else {
         Err(Wrong::new("ip_not_in_vswitch_subnet", "the IP is in no subnet of type vswitch of the network"))
     }
-}
-
-fn is_private_address(ip: IpAddr) -> bool {
-    matches!(ip, IpAddr::V4(ip) if ip.is_private())
 }

@@ -1,3 +1,5 @@
+//! Lives of placement groups, and who has room in one.
+
 use serde_json::{Value, json};
 
 use crate::placement_group::has_room;

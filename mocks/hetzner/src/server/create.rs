@@ -192,7 +192,8 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
         group.members.insert(id);
     }
     for firewall in &wish.firewalls {
-        if let Some(firewall) = project.firewalls.find_mut(*firewall) {
+        // It may be named twice.
+        if let Some(firewall) = project.firewalls.find_mut(*firewall).filter(|it| !it.servers.contains(&id)) {
             firewall.servers.push(id);
         }
     }

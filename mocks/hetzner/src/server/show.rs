@@ -53,13 +53,15 @@ fn public_net(project: &Project, server: &Server) -> Value {
     let id = server.head.id;
     let address =
         |ip: Option<u64>| ip.and_then(|ip| project.primary_ips.find(ip)).map(primary_ip::show_in_server);
-    let applied = |firewall: u64| json!({"id": firewall, "status": "applied"});
-    let firewalls = project.firewalls.all().filter(|firewall| firewall.guards(server));
+    let firewalls = project
+        .firewalls
+        .all()
+        .filter_map(|firewall| Some(json!({"id": firewall.head.id, "status": firewall.status(server)?})));
     json!({
         "ipv4": address(server.ipv4),
         "ipv6": address(server.ipv6),
         "floating_ips": ids(project.floating_ips.all().filter(|ip| ip.server == Some(id)).map(|ip| ip.head.id)),
-        "firewalls": firewalls.map(|firewall| applied(firewall.head.id)).collect::<Vec<_>>(),
+        "firewalls": firewalls.collect::<Vec<_>>(),
     })
 }
 

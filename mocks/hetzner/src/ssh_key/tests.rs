@@ -1,3 +1,5 @@
+//! Lives of SSH keys, and keys that OpenSSH made.
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
