@@ -202,7 +202,7 @@ fn one_thing_at_a_time() {
         ("add_target", selector("a=b", false)),
         ("enable_public_interface", Value::Null),
     ] {
-        assert_eq!(bench.refused(action, &body), code(423, "locked"), "{action}");
+        assert_eq!(bench.refused(action, &body), code(409, "conflict"), "{action}");
     }
     bench.rig.pass(60);
     assert_eq!(bench.shown()["services"][0]["listen_port"], 22);
