@@ -127,7 +127,7 @@ pub(crate) fn grant(
     head.name = format!("primary_ip-{}", head.id);
     while project.primary_ips.named(&head.name).is_some() {
         // Somebody has called his own so.
-        head = project.primary_ips.head(call.now, String::new(), Labels::new());
+        head.id += 1;
         head.name = format!("primary_ip-{}", head.id);
     }
     Some(put(
