@@ -75,6 +75,9 @@ fn relations(project: &Project) {
                 "server {id} is in a network that is gone"
             );
         }
+        if let Some(image) = server.image {
+            assert!(project.images.find(image).is_some(), "server {id} was made from an image that is gone");
+        }
         if let Some(group) = server.placement_group {
             let group = project.placement_groups.find(group).expect("the group of a server is there");
             assert!(group.members.contains(&id), "group {} does not know server {id}", group.head.id);
@@ -87,6 +90,8 @@ fn relations(project: &Project) {
         assert!([server.ipv4, server.ipv6].contains(&Some(ip.head.id)), "{ip:?} is not its server's");
     }
     assert!(project.volumes.all().filter_map(|it| it.server).all(there), "a volume is attached to nothing");
+    let bound = project.images.all().filter_map(|it| it.bound_to);
+    assert!(bound.into_iter().all(there), "a backup is one of nothing");
     assert!(
         project.floating_ips.all().filter_map(|it| it.server).all(there),
         "a floating IP leads to nothing"
@@ -127,6 +132,8 @@ fn books(project: &Project) {
     there.extend(project.primary_ips.all().map(|it| (Kind::PrimaryIp, it.head.id)));
     there.extend(project.floating_ips.all().map(|it| (Kind::FloatingIp, it.head.id)));
     there.extend(project.load_balancers.all().map(|it| (Kind::LoadBalancer, it.head.id)));
+    let own = project.images.all().filter(|it| it.kind.is_own());
+    there.extend(own.map(|it| (Kind::Image, it.head.id)));
     let billed = |entry: &&(Kind, u64)| there.iter().any(|(kind, _)| *kind == entry.0);
     let open_of_these: BTreeSet<(Kind, u64)> = open.iter().filter(billed).copied().collect();
     assert_eq!(open_of_these, there.iter().copied().collect(), "the books and the cloud differ");

@@ -91,7 +91,20 @@ fn server_action(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value
     let project = &rig.engine.project;
     let id = dice.id(&project.servers);
     let action = |name: &str| format!("/servers/{id}/actions/{name}");
-    let (path, body) = match dice.roll(10) {
+    let (path, body) = match dice.roll(17) {
+        10 => (action(dice.of(&["enable_rescue", "disable_rescue"])), Value::Null),
+        11 => (action("attach_iso"), json!({"iso": "virtio-win-0.1.271.iso"})),
+        12 => (action(dice.of(&["detach_iso", "request_console", "reset_password"])), Value::Null),
+        13 => (action("rebuild"), json!({"image": dice.id(&project.images)})),
+        14 => (
+            format!("/images/{}/actions/change_protection", dice.id(&project.images)),
+            json!({"delete": dice.flip()}),
+        ),
+        15 => {
+            let image = format!("/images/{}", dice.id(&project.images));
+            return ("PUT", image, json!({"type": "snapshot", "description": "d"}));
+        }
+        16 => (action("create_image"), json!({"type": "backup"})),
         0 => (action("poweron"), Value::Null),
         1 => (action("poweroff"), Value::Null),
         2 => (action("shutdown"), json!({})),

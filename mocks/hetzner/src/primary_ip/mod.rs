@@ -124,12 +124,9 @@ pub(crate) fn grant(
 ) -> Option<u64> {
     let ip = public_ip::take(project, v4, location).ok()?;
     let mut head = project.primary_ips.head(call.now, String::new(), Labels::new());
-    head.name = format!("primary_ip-{}", head.id);
-    while project.primary_ips.named(&head.name).is_some() {
-        // Somebody has called his own so.
-        head.id += 1;
-        head.name = format!("primary_ip-{}", head.id);
-    }
+    // Somebody may have called his own so.
+    let names = (head.id..).map(|number| format!("primary_ip-{number}"));
+    head.name = names.into_iter().find(|name| project.primary_ips.named(name).is_none()).unwrap_or_default();
     Some(put(
         project,
         call,

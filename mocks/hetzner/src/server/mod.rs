@@ -18,7 +18,7 @@ use create::user_data;
 pub(crate) use room::{ACTIONS, ROUTES, hostname};
 pub(crate) use show::show;
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::Ipv4Addr;
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
@@ -155,12 +155,6 @@ pub(crate) enum Effect {
         wanted: Vec<Ipv4Addr>,
         before: Vec<Ipv4Addr>,
     },
-    /// An address of it has another name.
-    Pointed {
-        primary_ip: u64,
-        ip: IpAddr,
-        name: Option<String>,
-    },
 }
 
 impl Effect {
@@ -191,7 +185,6 @@ impl Effect {
             Self::RescueLapses { server } => rescue::lapse(project, now, server),
             Self::Disc { server, iso } => iso::settle(project, server, iso),
             Self::Ungrouped { server } => group::left(project, server),
-            Self::Pointed { primary_ip, ip, name } => pointer::settle(project, primary_ip, ip, name),
         }
     }
 }
