@@ -3,12 +3,13 @@
 use mock_clock::Time;
 
 use crate::call::Call;
-use crate::catalogue::{AddressPrice, LocationPrice};
+use crate::catalogue::{AddressPrices, LocationPrice};
 use crate::image::ImageKind;
 use crate::kind::Kind;
 use crate::ledger::{Opening, Price};
 use crate::money::Money;
 use crate::project::Project;
+use crate::public_ip::version;
 
 /// A thing as the ledger sees it.
 struct Tag {
@@ -49,6 +50,7 @@ impl Project {
             Kind::Server => self.server_tag(id),
             Kind::Image => self.image_tag(id),
             Kind::LoadBalancer => self.load_balancer_tag(id),
+            Kind::PrimaryIp => self.primary_ip_tag(id),
             _ => None,
         }
     }
@@ -92,6 +94,17 @@ impl Project {
         let what = image.kind.word().to_owned();
         Some(Tag { name: image.description.clone(), location: String::new(), what, price })
     }
+
+    fn primary_ip_tag(&self, id: u64) -> Option<Tag> {
+        let ip = self.primary_ips.find(id)?;
+        let price = address(&self.catalogue.prices.primary_ips, ip.v4, &ip.location);
+        Some(Tag {
+            name: ip.head.name.clone(),
+            location: ip.location.clone(),
+            what: version(ip.v4).to_owned(),
+            price,
+        })
+    }
 }
 
 /// What has no price there costs nothing.
@@ -99,7 +112,9 @@ fn typed(price: Option<&LocationPrice>) -> Price {
     price.map_or(Price::FREE, |it| Price { hourly: Some(it.hourly), monthly: it.monthly })
 }
 
-fn address(price: Option<&AddressPrice>) -> Price {
+fn address(prices: &AddressPrices, v4: bool, location: &str) -> Price {
+    let all = if v4 { &prices.ipv4 } else { &prices.ipv6 };
+    let price = all.iter().find(|it| it.location == location);
     price.map_or(Price::FREE, |it| Price { hourly: it.hourly, monthly: it.monthly })
 }
 

@@ -27,6 +27,7 @@ mod placement_group;
 mod primary_ip;
 mod profile;
 mod project;
+mod public_ip;
 mod quota;
 #[cfg(test)]
 mod rig;

@@ -2,7 +2,8 @@
 
 use crate::call::{Route, Routes};
 use crate::{
-    action, certificate, firewall, image, load_balancer, network, offer, placement_group, server, ssh_key,
+    action, certificate, firewall, image, load_balancer, network, offer, placement_group, primary_ip, server,
+    ssh_key,
 };
 
 /// Every route there is.
@@ -21,6 +22,8 @@ pub(crate) fn all() -> Routes {
         &network::ACTIONS,
         offer::ROUTES,
         placement_group::ROUTES,
+        primary_ip::ROUTES,
+        &primary_ip::ACTIONS,
         server::ROUTES,
         &server::ACTIONS,
         ssh_key::ROUTES,

@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{certificate, firewall, image, load_balancer, network, server};
+use crate::{certificate, firewall, image, load_balancer, network, primary_ip, server};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -42,5 +42,6 @@ effects! {
     image as Image,
     load_balancer as LoadBalancer,
     network as Network,
+    primary_ip as PrimaryIp,
     server as Server,
 }

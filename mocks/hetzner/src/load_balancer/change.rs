@@ -1,4 +1,4 @@
-//! What is done with a load balancer: services, targets, algorithm, type. It is locked meanwhile.
+//! What is done with a load balancer: services, targets, algorithm, type. One change at a time.
 
 use serde_json::json;
 
@@ -109,9 +109,11 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(begin(project, call, "change_load_balancer_type", change))
 }
 
-/// Refuses as long as somebody works on the balancer of the path.
+/// Refuses as long as somebody works on the balancer of the path. Clients change several services at once and rely on
+/// this code, which their libraries try again after, unlike after `locked`.
 pub(super) fn unlocked(project: &Project, call: &Call<'_>) -> Result<(), Wrong> {
-    project.unlocked(Kind::LoadBalancer, call.id())
+    let changed = || Wrong::new("conflict", "load balancer has changed during request");
+    project.unlocked(Kind::LoadBalancer, call.id()).map_err(|_| changed())
 }
 
 pub(super) fn begin(project: &mut Project, call: &Call<'_>, command: &'static str, change: Change) -> Answer {

@@ -1,5 +1,5 @@
-//! What the actions of load balancers bring about. A balancer that is worked on is locked, so what was checked at the
-//! request still holds at the end, except that servers and certificates may be gone.
+//! What the actions of load balancers bring about. A balancer that is worked on takes no other change, so what was
+//! checked at the request still holds at the end, except that servers and certificates may be gone.
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! A load balancer as the API shows it, with the health of its targets.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
@@ -49,9 +49,8 @@ fn public_net(public: &Public) -> Value {
 }
 
 fn pointer(public: &Public, ip: IpAddr) -> Option<String> {
-    let usual = |ip: Ipv4Addr| default_pointer(ip);
     public.names.get(&ip).cloned().or(match ip {
-        IpAddr::V4(ip) => Some(usual(ip)),
+        IpAddr::V4(ip) => Some(default_pointer(ip)),
         IpAddr::V6(_) => None,
     })
 }

@@ -2,7 +2,12 @@
 
 use serde_json::{Value, json};
 
+use crate::kind::Kind;
+use crate::load_balancer::Algorithm;
+use crate::load_balancer::effect::Change;
+use crate::load_balancer::show::show;
 use crate::rig::Rig;
+use crate::shelf::Shelf;
 
 struct Bench {
     rig: Rig,
@@ -156,7 +161,7 @@ fn what_cannot_be_made_is_not() {
     ] {
         assert_eq!(rig.refused("POST", "/load_balancers", &wish(&more)), refusal, "{more}");
     }
-    assert_eq!(rig.get("/load_balancers")["load_balancers"], json!([]));
+    assert_eq!(rig.engine.project.load_balancers, Shelf::default(), "not even an id is spent");
     // No address was spent either.
     let front = create(&mut rig, &json!({}));
     assert_eq!(rig.get(&front)["load_balancer"]["public_net"]["ipv4"]["ip"], "198.18.0.1");
@@ -197,7 +202,7 @@ fn one_thing_at_a_time() {
         ("add_target", selector("a=b", false)),
         ("enable_public_interface", Value::Null),
     ] {
-        assert_eq!(bench.refused(action, &body), code(423, "locked"), "{action}");
+        assert_eq!(bench.refused(action, &body), code(409, "conflict"), "{action}");
     }
     bench.rig.pass(60);
     assert_eq!(bench.shown()["services"][0]["listen_port"], 22);
@@ -354,4 +359,64 @@ fn names_addresses_protection_and_the_end() {
         bench.rig.refused("GET", &format!("{front}/metrics"), &Value::Null),
         code(501, "not_simulated")
     );
+}
+
+#[test]
+fn what_fails_changes_nothing() {
+    let mut bench = Bench::new(&json!({}));
+    let id = bench.shown()["id"].as_u64().unwrap();
+    let before = bench.shown();
+    for change in [Change::Algorithm(Algorithm::LeastConnections), Change::PublicInterface(false)] {
+        change.of(id).settle(&mut bench.rig.engine.project, bench.rig.now, false);
+    }
+    let project = &bench.rig.engine.project;
+    assert_eq!(show(project, project.load_balancers.get(id).unwrap()), before);
+}
+
+#[test]
+fn it_costs_what_its_type_costs_as_long_as_it_is_there() {
+    let mut bench = Bench::new(&json!({}));
+    bench.act("change_type", &json!({"load_balancer_type": "lb21"}));
+    let entry = bench.rig.engine.project.ledger.entries().next().unwrap().clone();
+    let types: Vec<&str> = entry.phases.iter().map(|phase| phase.what.as_str()).collect();
+    assert_eq!((entry.kind, types), (Kind::LoadBalancer, vec!["lb11", "lb21"]));
+    let front = bench.front.clone();
+    bench.rig.done("DELETE", &front, &Value::Null);
+    let project = &mut bench.rig.engine.project;
+    assert_eq!(project.ledger.left_over().count(), 0);
+    for address in ["198.18.0.1", "2001:db8:0:1::"] {
+        assert!(!project.pools.give_back(address.parse().unwrap()), "{address} is nobody's");
+    }
+}
+
+#[test]
+fn there_are_only_so_many() {
+    let mut rig = Rig::new();
+    for number in 0..50 {
+        create(&mut rig, &json!({"name": format!("n{number}")}));
+    }
+    assert_eq!(
+        rig.refused("POST", "/load_balancers", &wish(&json!({}))),
+        code(403, "resource_limit_exceeded")
+    );
+}
+
+#[test]
+fn a_health_check_is_a_possible_request() {
+    let mut rig = Rig::new();
+    for (http, wrong) in [
+        (json!({"domain": "a b"}), "domain"),
+        (json!({"domain": "x".repeat(129)}), "domain"),
+        (json!({"path": "/a b"}), "path"),
+        (json!({"path": ""}), "path"),
+        (json!({"response": "x".repeat(257)}), "response"),
+        (json!({"status_codes": vec!["2??"; 21]}), "status_codes"),
+        (json!({"tls": 1}), "tls"),
+        (json!({"color": "red"}), "color"),
+    ] {
+        let service = json!({"protocol": "http", "health_check": {"protocol": "http", "http": http}});
+        let (status, answer) = rig.ask("POST", "/load_balancers", &wish(&json!({"services": [service]})));
+        let field = &answer["error"]["details"]["fields"][0]["name"];
+        assert_eq!((status, field), (422, &json!(format!("services.0.health_check.http.{wrong}"))));
+    }
 }

@@ -16,7 +16,7 @@ pub(super) fn add_subnet(project: &mut Project, call: &Call<'_>) -> Answered {
     let draft = draft::subnet(&mut body);
     body.done()?;
     unchanging(project, call.id())?;
-    let subnet = draft::fit_subnet(project, network, draft, "")?;
+    let subnet = draft::fit_subnet(project, &network.plan, &network.routes, draft, "")?;
     Ok(begin(project, call, "add_subnet", Effect::SubnetAdded { network: call.id(), subnet }))
 }
 
@@ -42,7 +42,7 @@ pub(super) fn add_route(project: &mut Project, call: &Call<'_>) -> Answered {
     let route = draft::route(&mut body);
     body.done()?;
     unchanging(project, call.id())?;
-    draft::fit_route(network, &route, "")?;
+    draft::fit_route(&network.plan, &network.routes, &route, "")?;
     Ok(begin(project, call, "add_route", Effect::RouteAdded { network: call.id(), route }))
 }
 
@@ -64,8 +64,7 @@ pub(super) fn change_ip_range(project: &mut Project, call: &Call<'_>) -> Answere
     let range = draft::required_range(&mut body, "ip_range");
     body.done()?;
     unchanging(project, call.id())?;
-    let mut trial = network.plan.clone();
-    trial.extend(range).map_err(|message| Wrong::invalid("ip_range", message))?;
+    network.plan.clone().extend(range).map_err(|message| Wrong::invalid("ip_range", message))?;
     Ok(begin(project, call, "change_ip_range", Effect::Extended { network: call.id(), range }))
 }
 

@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 
 use crate::address::{PrivateSpace, Range, Subnet, SubnetKind, SubnetRefusal};
 use crate::call::Body;
-use crate::network::{Network, Route};
+use crate::network::{Route, coupled};
 use crate::project::Project;
 use crate::wrong::Wrong;
 
@@ -73,30 +73,40 @@ fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
     text.parse().map_err(|_| body.wrong(field, "Not a valid IPv4 address.")).ok()
 }
 
+/// Where the routes lead.
+pub(super) fn destinations(routes: &[Route]) -> Vec<Range> {
+    routes.iter().map(|route| route.destination).collect()
+}
+
 /// The subnet that a draft comes to, if it fits. `place` is where the draft stands in the body.
 pub(super) fn fit_subnet(
     project: &Project,
-    network: &Network,
+    plan: &PrivateSpace,
+    routes: &[Route],
     draft: SubnetDraft,
     place: &str,
 ) -> Result<Subnet, Wrong> {
     if !project.catalogue.locations.iter().any(|location| location.network_zone == draft.zone) {
         return Err(Wrong::invalid(&format!("{place}network_zone"), "Unknown network zone."));
     }
-    let destinations = network.destinations();
+    let destinations = destinations(routes);
     let refused = |refusal: SubnetRefusal| Wrong::invalid(&format!("{place}ip_range"), refusal.to_string());
     let range = match draft.range {
         Some(range) => range,
-        None => network.plan.next_subnet(&destinations).map_err(refused)?,
+        None => plan.next_subnet(&destinations).map_err(refused)?,
     };
     let subnet = Subnet { range, kind: draft.kind, zone: draft.zone, vswitch: draft.vswitch };
-    let mut trial: PrivateSpace = network.plan.clone();
-    trial.add_subnet(subnet.clone(), &destinations).map_err(refused)?;
+    plan.clone().add_subnet(subnet.clone(), &destinations).map_err(refused)?;
     Ok(subnet)
 }
 
 /// Refuses a route that leads where none may, or through what is no gateway.
-pub(super) fn fit_route(network: &Network, route: &Route, place: &str) -> Result<(), Wrong> {
+pub(super) fn fit_route(
+    plan: &PrivateSpace,
+    routes: &[Route],
+    route: &Route,
+    place: &str,
+) -> Result<(), Wrong> {
     let Route { destination, gateway } = *route;
     let wrong = |field: &str, message: String| Err(Wrong::invalid(&format!("{place}{field}"), message));
     let same = |other: Range| other == destination;
@@ -114,14 +124,14 @@ pub(super) fn fit_route(network: &Network, route: &Route, place: &str) -> Result
     if destination != Range::ALL && destination.holds(PUBLIC_GATEWAY) {
         return wrong("destination", format!("must not overlap with {PUBLIC_GATEWAY}"));
     }
-    let subnets = network.plan.subnets().iter().map(|subnet| subnet.range);
-    if let Some(other) = subnets.chain(network.destinations()).find(|other| meets(*other)) {
+    let subnets = plan.subnets().iter().map(|subnet| subnet.range);
+    if let Some(other) = subnets.chain(destinations(routes)).find(|other| meets(*other)) {
         return wrong("destination", format!("overlaps with {other}"));
     }
-    if gateway == PUBLIC_GATEWAY || gateway == network.plan.range().gateway() {
+    if gateway == PUBLIC_GATEWAY || gateway == plan.range().gateway() {
         return wrong("gateway", format!("{gateway} is reserved"));
     }
-    if network.couples(Some(gateway)) {
+    if coupled(plan, Some(gateway)) {
         return wrong("gateway", format!("{gateway} is behind a vSwitch"));
     }
     Ok(())

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::address::{Range, Subnet};
 use crate::kind::Kind;
+use crate::network::draft::destinations;
 use crate::network::{Network, Route, places_of};
 use crate::project::Project;
 
@@ -54,10 +55,10 @@ impl Effect {
             Self::Left { kind, id, network } if success => leave(project, kind, id, network),
             // What was checked at the request still holds: nobody else changes a network meanwhile.
             Self::SubnetAdded { network, subnet } if success => change(project, network, |network| {
-                let _ = network.plan.add_subnet(subnet, &network.destinations());
+                let _ = network.plan.add_subnet(subnet, &destinations(&network.routes));
             }),
             Self::SubnetDeleted { network, subnet } if !success => change(project, network, |network| {
-                let _ = network.plan.add_subnet(subnet, &network.destinations());
+                let _ = network.plan.add_subnet(subnet, &destinations(&network.routes));
             }),
             Self::RouteAdded { network, route } if success => {
                 change(project, network, |network| network.routes.push(route));

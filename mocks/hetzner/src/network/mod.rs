@@ -24,7 +24,7 @@ use std::net::Ipv4Addr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::address::{PrivateSpace, Range};
+use crate::address::{PrivateSpace, Range, SubnetKind};
 use crate::kind::Kind;
 use crate::project::Project;
 use crate::shelf::{Head, Resource, resource};
@@ -72,15 +72,15 @@ impl Network {
         space
     }
 
-    fn destinations(&self) -> Vec<Range> {
-        self.routes.iter().map(|route| route.destination).collect()
-    }
-
     /// Whether it has a subnet that leads to dedicated servers, and the address is in it.
     pub(crate) fn couples(&self, ip: Option<Ipv4Addr>) -> bool {
-        let mut coupled = self.plan.subnets().iter().filter(|subnet| subnet.vswitch.is_some());
-        coupled.any(|subnet| ip.is_none_or(|ip| subnet.range.holds(ip)))
+        coupled(&self.plan, ip)
     }
+}
+
+fn coupled(plan: &PrivateSpace, ip: Option<Ipv4Addr>) -> bool {
+    let mut coupled = plan.subnets().iter().filter(|subnet| subnet.kind == SubnetKind::Vswitch);
+    coupled.any(|subnet| ip.is_none_or(|ip| subnet.range.holds(ip)))
 }
 
 /// All who are in a network or are about to be: servers first, each kind by ascending id.

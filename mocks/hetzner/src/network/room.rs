@@ -71,20 +71,20 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish) -> Result<Network, W
     if project.networks.len() as u64 >= project.catalogue.limits.networks {
         return Err(Wrong::limit_exceeded("network_limit", "network limit exceeded"));
     }
-    let plan = PrivateSpace::new(wish.range).map_err(|message| Wrong::invalid("ip_range", message))?;
-    let head = project.networks.head(call.now, wish.name, wish.labels);
-    let mut network = Network { head, plan, routes: Vec::new(), exposes_routes: wish.exposes_routes };
+    let mut plan = PrivateSpace::new(wish.range).map_err(|message| Wrong::invalid("ip_range", message))?;
     for (index, draft) in wish.subnets.into_iter().enumerate() {
         let place = format!("subnets.{index}.");
-        let subnet = draft::fit_subnet(project, &network, draft, &place)?;
-        let added = network.plan.add_subnet(subnet, &[]);
+        let subnet = draft::fit_subnet(project, &plan, &[], draft, &place)?;
+        let added = plan.add_subnet(subnet, &[]);
         added.map_err(|refusal| Wrong::invalid(&format!("{place}ip_range"), refusal.to_string()))?;
     }
+    let mut routes = Vec::with_capacity(wish.routes.len());
     for (index, route) in wish.routes.into_iter().enumerate() {
-        draft::fit_route(&network, &route, &format!("routes.{index}."))?;
-        network.routes.push(route);
+        draft::fit_route(&plan, &routes, &route, &format!("routes.{index}."))?;
+        routes.push(route);
     }
-    Ok(network)
+    let head = project.networks.head(call.now, wish.name, wish.labels);
+    Ok(Network { head, plan, routes, exposes_routes: wish.exposes_routes })
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {

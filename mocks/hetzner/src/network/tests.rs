@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::rig::Rig;
+use crate::shelf::Shelf;
 
 fn network(rig: &mut Rig, body: &Value) -> String {
     let answer = rig.post("/networks", body);
@@ -86,7 +87,7 @@ fn what_does_not_fit_is_refused_where_it_stands() {
     ] {
         assert_eq!(fields(&mut rig, &body), wrong, "{body}");
     }
-    assert_eq!(rig.get("/networks")["networks"], json!([]));
+    assert_eq!(rig.engine.project.networks, Shelf::default(), "not even an id is spent");
 }
 
 #[test]
@@ -167,6 +168,29 @@ fn a_change_that_cannot_be_is_refused() {
         );
         assert_eq!(rig.refused("POST", &format!("/networks/1/actions/{action}"), &body), missing);
     }
+}
+
+#[test]
+fn no_route_leads_through_a_vswitch() {
+    let mut rig = Rig::new();
+    let subnet =
+        json!({"type": "vswitch", "network_zone": "eu-central", "ip_range": "10.0.9.0/24", "vswitch_id": 7});
+    let id = network(&mut rig, &json!({"name": "net", "ip_range": "10.0.0.0/16", "subnets": [subnet]}));
+    let mut through = |gateway: &str| {
+        let route = json!({"destination": "10.200.0.0/16", "gateway": gateway});
+        rig.ask("POST", &format!("{id}/actions/add_route"), &route).0
+    };
+    assert_eq!((through("10.0.9.7"), through("10.0.8.7")), (422, 201));
+}
+
+#[test]
+fn there_are_only_so_many() {
+    let mut rig = Rig::new();
+    let body = |number: u64| json!({"name": format!("n{number}"), "ip_range": "10.0.0.0/16"});
+    for number in 0..50 {
+        network(&mut rig, &body(number));
+    }
+    assert_eq!(rig.refused("POST", "/networks", &body(50)), (403, "resource_limit_exceeded".to_owned()));
 }
 
 #[test]

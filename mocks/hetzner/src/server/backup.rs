@@ -36,8 +36,11 @@ pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
 
 /// Backups are made from now on, or no longer.
 pub(super) fn settle(project: &mut Project, now: Time, id: u64, window: Option<String>) {
-    if let Some(server) = project.servers.find_mut(id) {
-        server.backup_window = window;
+    let Some(server) = project.servers.find_mut(id) else { return };
+    // Each price has its own started hour, so that only a change may be told.
+    let priced = server.backup_window.is_some() != window.is_some();
+    server.backup_window = window;
+    if priced {
         project.repriced(now, Kind::Server, id);
     }
 }

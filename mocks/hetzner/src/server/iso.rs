@@ -33,8 +33,8 @@ fn fitting<'a>(
     if iso.deprecation.is_some_and(|it| it.is_over(now)) {
         return refuse("The ISO is deprecated and no longer available.");
     }
-    let server_type = project.catalogue.server_type(&server.server_type);
-    if iso.architecture.is_some_and(|it| server_type.is_some_and(|type_| type_.architecture != it)) {
+    let own = project.catalogue.server_type(&server.server_type).map(|it| it.architecture);
+    if iso.architecture.is_some() && iso.architecture != own {
         return refuse("The ISO is for another architecture than that of the server.");
     }
     Ok(iso)

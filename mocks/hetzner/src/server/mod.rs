@@ -15,8 +15,7 @@ mod show;
 mod work;
 
 use create::user_data;
-use room::hostname;
-pub(crate) use room::{ACTIONS, ROUTES};
+pub(crate) use room::{ACTIONS, ROUTES, hostname};
 pub(crate) use show::show;
 
 use std::net::{IpAddr, Ipv4Addr};
@@ -216,7 +215,7 @@ pub(crate) fn boot(project: &mut Project, now: Time, id: u64) {
 }
 
 /// Refuses a server that is not off.
-fn stopped(server: &Server) -> Result<(), Wrong> {
+pub(crate) fn stopped(server: &Server) -> Result<(), Wrong> {
     match server.status {
         Status::Off => Ok(()),
         _ => Err(Wrong::new("server_not_stopped", "server is not stopped")),

@@ -14,7 +14,7 @@ use crate::wrong::Wrong;
 pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, (network, ip, range, alias_ips)) = work::asked(project, call, |body| {
         let network = body.required("network", Body::id);
-        let (ip, range) = (address(body, "ip"), body.text("ip_range"));
+        let (ip, range) = (address(body, "ip"), body.text("ip_range").filter(|range| !range.is_empty()));
         (network, ip, range, addresses(body, "alias_ips").unwrap_or_default())
     })?;
     project.networks.get(network)?;

@@ -112,7 +112,7 @@ fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> 
 }
 
 /// The name of a server is a host name.
-pub(super) fn hostname(body: &mut Body, field: &str) -> Option<String> {
+pub(crate) fn hostname(body: &mut Body, field: &str) -> Option<String> {
     let name = body.text(field)?;
     let label = |label: &str| {
         (1..=63).contains(&label.len())

@@ -184,6 +184,25 @@ fn cores_that_are_promised_are_taken() {
 }
 
 #[test]
+fn what_a_server_costs_changes_with_it() {
+    let mut bench = Bench::new();
+    let body =
+        json!({"name": "two", "server_type": "cx23", "image": "debian-12", "start_after_create": false});
+    bench.server = bench.rig.post("/servers", &body)["server"]["id"].as_u64().unwrap();
+    bench.rig.pass(600);
+    let phases = |bench: &Bench| {
+        let mut entries = bench.rig.engine.project.ledger.entries();
+        let entry = entries.find(|entry| entry.id == bench.server).unwrap();
+        entry.phases.iter().map(|phase| phase.what.clone()).collect::<Vec<_>>()
+    };
+    for action in ["enable_backup", "enable_backup", "disable_backup", "disable_backup"] {
+        bench.act(action, &json!({}));
+    }
+    bench.act("change_type", &json!({"server_type": "cx33", "upgrade_disk": false}));
+    assert_eq!(phases(&bench), ["cx23", "cx23 with backups", "cx23", "cx33"]);
+}
+
+#[test]
 fn a_disk_is_written_anew() {
     let mut bench = Bench::new();
     let images = bench.rig.get("/images?name=debian-12&architecture=x86");
