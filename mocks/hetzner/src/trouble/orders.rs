@@ -53,8 +53,9 @@ impl Project {
             What::NoAddresses { location: at } => likes(at.as_ref(), location).then_some(()),
             _ => None,
         });
-        let none =
-            || Wrong::new("resource_unavailable", format!("no addresses available in location {location}"));
+        let none = || {
+            Wrong::new("resource_unavailable", format!("no IP address is available in location {location}"))
+        };
         self.troubles.bite(now, picked).map_or(Ok(()), |()| Err(none()))
     }
 

@@ -12,7 +12,7 @@ use crate::call::{Answered, Call, Request};
 use crate::image::Image;
 use crate::project::Project;
 use crate::server::Server;
-use crate::trouble::standing::{Ghost, Lag, Troubles};
+use crate::trouble::standing::{Ghost, Holds, Lag, Late, Standing, Troubles};
 use crate::trouble::what::{Tear, TroubleId, What};
 
 /// What a request finds, bent by troubles; here is what it takes to bend it back.
@@ -23,6 +23,29 @@ struct Bent {
     ghosts: Vec<u64>,
     ips: Vec<u64>,
     members: Vec<(u64, u64)>,
+}
+
+impl Standing {
+    /// Whether there is something that it bends, or may be.
+    fn bends(&self) -> bool {
+        match self.trouble.what {
+            What::Unseen { .. } => !self.holds.unseen.is_empty(),
+            What::Lingering { .. } => !self.holds.ghosts.is_empty(),
+            What::LateRelease { .. } => !self.holds.members.is_empty(),
+            _ => true,
+        }
+    }
+
+    /// Forgets what lists have caught up with.
+    fn catch_up(&mut self, now: Time) {
+        let Holds { unseen, ghosts, members, .. } = &mut self.holds;
+        match self.trouble.what {
+            What::Unseen { lag_s, reads, .. } => unseen.retain(|_, lag| lag.lasts(now, lag_s, reads)),
+            What::Lingering { lag_s, reads, .. } => ghosts.retain(|_, it| it.lag.lasts(now, lag_s, reads)),
+            What::LateRelease { lag_s, .. } => members.retain(|_, it| it.lag.lasts(now, Some(lag_s), None)),
+            _ => {}
+        }
+    }
 }
 
 impl Troubles {
@@ -63,7 +86,7 @@ impl Project {
                 ghost.server.status = status.unwrap_or(server.status);
                 standing.holds.ghosts.insert(id, ghost);
             } else if let Some(group) = server.placement_group {
-                standing.holds.members.insert(id, (group, now));
+                standing.holds.members.insert(id, Late { group, lag: Lag::begin(now) });
             }
         }
         self.troubles.gone = Some(server);
@@ -71,16 +94,24 @@ impl Project {
 
     /// The troubles that may bend what a request finds. None is the usual case.
     pub(crate) fn bending(&self, now: Time, request: &Request, path: &str) -> Vec<TroubleId> {
-        let lists_servers = request.method == "GET" && path == "/servers";
-        let picked = self.troubles.picked(now, |what| match what {
-            What::Retired { .. } | What::Vanished { .. } | What::LateRelease { .. } => Some(()),
-            What::Unseen { .. } | What::Lingering { .. } => lists_servers.then_some(()),
-            What::TornList { on, .. } => {
-                (request.method == "GET" && on.hold(self, request, path)).then_some(())
+        let looks = request.method == "GET";
+        let orders = request.method == "POST" && path.starts_with("/servers");
+        let picked = self.troubles.picked(now, |what| {
+            match what {
+                What::Retired { .. } => {
+                    orders || looks && (path.starts_with("/server_types") || path == "/pricing")
+                }
+                What::Vanished { .. } => orders || path.starts_with("/images"),
+                What::LateRelease { .. } => orders || looks && path.starts_with("/placement_groups"),
+                What::Lingering { status: Some(_), .. } if path.starts_with("/servers/") => looks,
+                What::Unseen { .. } | What::Lingering { .. } => looks && path == "/servers",
+                What::TornList { on, .. } => looks && on.hold(self, request, path),
+                _ => false,
             }
-            _ => None,
+            .then_some(())
         });
-        picked.into_iter().map(|(id, ())| id).collect()
+        let holding = |id: &TroubleId| self.troubles.get(*id).is_some_and(Standing::bends);
+        picked.into_iter().map(|(id, ())| id).filter(holding).collect()
     }
 
     /// Looks through all of these troubles.
@@ -177,31 +208,31 @@ impl Project {
         let mut bent = Bent::default();
         self.troubles.lifted = all.iter().copied().filter(|id| !under.contains(id)).collect();
         for id in under {
-            let Some(standing) = self.troubles.get(*id).cloned() else { continue };
+            let Some(standing) = self.troubles.get_mut(*id) else { continue };
+            standing.catch_up(now);
+            let standing = standing.clone();
             match standing.trouble.what {
                 What::Vanished { image } => {
                     let is = |it: &&Image| it.head.name == image || it.head.id.to_string() == image;
                     let ids: Vec<u64> = self.images.all().filter(is).map(|it| it.head.id).collect();
                     bent.images.extend(ids.into_iter().filter_map(|id| self.images.take(id)));
                 }
-                What::Unseen { lag_s, reads, .. } => {
-                    let unseen = standing.holds.unseen.iter().filter(|(_, lag)| lag.lasts(now, lag_s, reads));
-                    bent.hidden.extend(unseen.filter_map(|(id, _)| self.servers.take(*id)));
+                What::Unseen { .. } => {
+                    let unseen = standing.holds.unseen.into_keys();
+                    bent.hidden.extend(unseen.filter_map(|id| self.servers.take(id)));
                 }
-                What::Lingering { lag_s, reads, .. } => {
-                    let ghosts = standing.holds.ghosts.into_values();
-                    for ghost in ghosts.filter(|ghost| ghost.lag.lasts(now, lag_s, reads)) {
+                What::Lingering { .. } => {
+                    for ghost in standing.holds.ghosts.into_values() {
                         self.show_ghost(ghost, &mut bent);
                     }
                 }
-                What::LateRelease { lag_s, .. } => {
-                    for (server, (group, since)) in standing.holds.members {
-                        let late = Lag { since, reads: 0 }.lasts(now, Some(lag_s), None);
-                        let group = self.placement_groups.find_mut(group).filter(|_| late);
+                What::LateRelease { .. } => {
+                    for (server, late) in standing.holds.members {
+                        let group = self.placement_groups.find_mut(late.group);
                         if let Some(group) = group
                             && group.members.insert(server)
                         {
-                            bent.members.push((group.head.id, server));
+                            bent.members.push((late.group, server));
                         }
                     }
                 }

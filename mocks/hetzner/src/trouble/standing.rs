@@ -55,8 +55,8 @@ pub(super) struct Holds {
     pub(super) unseen: BTreeMap<u64, Lag>,
     /// Servers that lists still show.
     pub(super) ghosts: BTreeMap<u64, Ghost>,
-    /// Members that groups still have: server, group and since when it is gone.
-    pub(super) members: BTreeMap<u64, (u64, Time)>,
+    /// Servers that groups still count.
+    pub(super) members: BTreeMap<u64, Late>,
 }
 
 /// How an action would go on.
@@ -72,6 +72,13 @@ pub(super) struct Held {
 pub(super) struct Lag {
     pub(super) since: Time,
     pub(super) reads: u32,
+}
+
+/// A server that is gone, and the group that still counts it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Late {
+    pub(super) group: u64,
+    pub(super) lag: Lag,
 }
 
 /// A server that is gone, as lists still show it.

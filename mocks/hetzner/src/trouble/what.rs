@@ -194,7 +194,7 @@ pub enum What {
         lag_s: Option<u64>,
         /// In the first so many lists that it should no longer be in.
         reads: Option<u32>,
-        /// With this status instead of the one that it had.
+        /// With this status instead of the one that it had; then it can be asked for by its id, too.
         status: Option<Status>,
     },
     /// A deleted server still counts as a member of its placement group.

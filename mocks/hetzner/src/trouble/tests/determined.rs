@@ -100,3 +100,21 @@ fn chance_bites_now_and_then() {
     assert!((60..140).contains(&bitten), "{bitten}");
     assert_eq!(rig.bites(id), bitten as u64);
 }
+
+#[test]
+fn the_seed_and_the_number_of_a_trouble_decide() {
+    let bites = |seed: u64, before: usize| {
+        let mut rig = Rig::new();
+        let catalogue = rig.engine.project.catalogue.clone();
+        rig.engine = Engine::new(catalogue, crate::Profile::Current, seed, rig.now);
+        rig.engine.admit(crate::Token { secret: "token".to_owned(), read_only: false });
+        for _ in 0..before {
+            rig.inject(&json!({"kind": "maintenance"}));
+        }
+        rig.inject(&json!({"kind": "error", "code": "unavailable", "per_cent": 50}));
+        (0..64).map(|_| rig.ask("GET", "/servers", &json!(null)).0).collect::<Vec<u16>>()
+    };
+    assert_eq!(bites(1, 0), bites(1, 0));
+    assert_ne!(bites(1, 0), bites(2, 0));
+    assert_ne!(bites(1, 0), bites(1, 1));
+}

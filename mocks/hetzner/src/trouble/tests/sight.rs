@@ -64,8 +64,12 @@ fn a_server_seems_to_be_deleting_for_ever() {
     rig.done("DELETE", &format!("/servers/{server}"), &json!(null));
     rig.pass(86_400);
     assert_eq!(rig.get("/servers?status=deleting")["servers"][0]["status"], "deleting");
+    assert_eq!(rig.status_of(server), "deleting");
+    assert_eq!(rig.refused("DELETE", &format!("/servers/{server}"), &json!(null)).0, 404);
+    assert_eq!(rig.bites(id), 2);
     rig.heal(id);
     assert!(rig.listed().is_empty());
+    assert_eq!(rig.refused("GET", &format!("/servers/{server}"), &json!(null)).0, 404);
 }
 
 #[test]
