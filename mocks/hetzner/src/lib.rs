@@ -17,7 +17,7 @@ mod kind;
 mod labels;
 #[cfg(test)]
 mod laws;
-mod ledger;
+pub mod ledger;
 mod limit;
 mod load_balancer;
 mod money;
