@@ -1,3 +1,5 @@
+//! Floating IPs as clients meet them.
+
 use serde_json::{Value, json};
 
 use crate::profile::Profile;

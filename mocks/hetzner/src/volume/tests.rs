@@ -1,3 +1,5 @@
+//! Volumes as clients meet them.
+
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};
