@@ -23,5 +23,7 @@ pub(crate) use orders::Limited;
 pub(crate) use requests::Meddling;
 pub use standing::TroubleReport;
 pub(crate) use standing::Troubles;
+#[cfg(test)]
+pub(crate) use target::ids;
 pub use target::{Calls, Things};
 pub use what::{Shortage, Spent, Tear, Trouble, TroubleId, What, When};

@@ -173,7 +173,7 @@ pub(crate) fn head(project: &Project, kind: Kind, id: u64) -> Option<&Head> {
 
 impl Kind {
     /// All kinds of things, with the first segment of their paths.
-    const PATHS: [(&'static str, Self); 11] = [
+    pub(crate) const PATHS: [(&'static str, Self); 11] = [
         ("servers", Self::Server),
         ("images", Self::Image),
         ("ssh_keys", Self::SshKey),

@@ -12,6 +12,9 @@ use crate::trouble::standing::Held;
 use crate::trouble::target::{Things, likes};
 use crate::trouble::what::{TroubleId, What};
 
+/// No work takes longer, however slow it is: beyond the end of time it would be stuck, and nobody could heal it.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// What becomes of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fate {
@@ -43,7 +46,7 @@ impl Project {
             self.troubles.bitten(now, id);
             match twist {
                 Twist::Slow { times, by } => {
-                    fate.lasts = fate.lasts.saturating_mul(times).saturating_add(by);
+                    fate.lasts = fate.lasts.saturating_mul(times).saturating_add(by).min(LONGEST);
                 }
                 Twist::Stuck => fate.stuck = Some(id),
                 Twist::Fails { code, message } => fate.ending = Ending::Error { code, message },
@@ -76,7 +79,11 @@ impl Project {
     /// Whether a server may become something else. One that may not is kept in mind, to become it later.
     pub(crate) fn may_become(&mut self, now: Time, id: u64, status: Status) -> bool {
         let Some(server) = self.servers.find(id) else { return false };
-        if server.status == status {
+        let held = |id: &TroubleId| {
+            self.troubles.get(*id).is_some_and(|it| it.holds.statuses.contains_key(&server.head.id))
+        };
+        let already = self.troubles.ids().into_iter().find(held);
+        if already.is_none() && server.status == status {
             return true;
         }
         let stuck = |what: &What| match what {
@@ -85,15 +92,12 @@ impl Project {
             }
             _ => None,
         };
-        let held = |id: &TroubleId| {
-            self.troubles.get(*id).is_some_and(|it| it.holds.statuses.contains_key(&server.head.id))
-        };
-        let already = self.troubles.ids().into_iter().find(held);
         let picked = if already.is_some() { Vec::new() } else { self.troubles.picked(now, stuck) };
         let newly = picked.into_iter().map(|(id, ())| id).find(|id| self.troubles.drawn(*id));
         if let Some(trouble) = newly {
             self.troubles.bitten(now, trouble);
         }
+        // What it should be by then is the latest that it should become, be it what it is.
         let holder = already.or(newly).and_then(|trouble| self.troubles.get_mut(trouble));
         holder.map(|it| it.holds.statuses.insert(id, status)).is_none()
     }
