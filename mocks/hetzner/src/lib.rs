@@ -41,6 +41,7 @@ mod server;
 mod shelf;
 mod show;
 mod snapshot;
+mod soundness;
 mod ssh_key;
 mod timeline;
 mod trouble;
