@@ -24,7 +24,7 @@ pub(crate) fn list<T: Resource>(
     let orders = call.query.order(&SORTABLE)?;
     let mut all: Vec<&T> = shelf.all().filter(|thing| of_all(thing) && wanted(thing)).collect();
     sort(&mut all, &orders, by_head);
-    page(call, key, all.len(), all.into_iter().map(show))
+    page(call, key, all, show)
 }
 
 fn by_head<T: Resource>(a: &T, b: &T, field: &str) -> Ordering {
@@ -36,12 +36,12 @@ fn by_head<T: Resource>(a: &T, b: &T, field: &str) -> Ordering {
     }
 }
 
-/// One page of what is shown lazily, with how to go on.
-pub(crate) fn page(call: &Call<'_>, key: &str, total: usize, all: impl Iterator<Item = Value>) -> Answered {
+/// One page, with how to go on. What is not on it is not shown: that is most of a long list.
+fn page<T>(call: &Call<'_>, key: &str, all: Vec<T>, show: impl Fn(T) -> Value) -> Answered {
     let paging = call.query.paging()?;
-    let total = total as u64;
+    let total = all.len() as u64;
     let mut body = Map::new();
-    body.insert(key.to_owned(), Value::Array(paging.cut(all)));
+    body.insert(key.to_owned(), paging.cut(all.into_iter()).into_iter().map(show).collect());
     body.insert("meta".to_owned(), paging.meta(total));
     let links = paging.links(total).into_iter();
     let links =
@@ -60,5 +60,29 @@ pub(crate) fn paged<T>(
 ) -> Result<Answer, Wrong> {
     let orders = call.query.order(sortable)?;
     sort(&mut all, &orders, compare);
-    page(call, key, all.len(), all.into_iter().map(show))
+    page(call, key, all, show)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use mock_clock::Time;
+
+    use super::*;
+    use crate::call::Query;
+
+    #[test]
+    fn only_the_page_is_shown() {
+        let query = Query::parse("page=3&per_page=10");
+        let call = Call { now: Time::EPOCH, path: "/x", ids: Vec::new(), query, body: b"", agent: "" };
+        let shown = Cell::new(0);
+        let show = |number: u64| {
+            shown.set(shown.get() + 1);
+            Value::from(number)
+        };
+        let answer = page(&call, "x", (0..25).collect(), show).unwrap();
+        assert_eq!(answer.body.unwrap()["x"], serde_json::json!([20, 21, 22, 23, 24]));
+        assert_eq!(shown.get(), 5);
+    }
 }
