@@ -42,7 +42,7 @@ impl Snapshot {
         serde_json::from_str(text).map_err(|e| SnapshotError(format!("read the state: {e}")))
     }
 
-    /// When it was taken.
+    /// When it was taken; if the clock has gone back, the latest moment that it knows of.
     pub fn taken(&self) -> Time {
         self.taken
     }
@@ -71,7 +71,8 @@ impl std::error::Error for SnapshotError {}
 impl Engine {
     /// Everything there is, to be written down.
     pub fn snapshot(&self, now: Time) -> Snapshot {
-        Snapshot { version: VERSION, taken: now, project: self.project.clone() }
+        let taken = now.max(self.project.now);
+        Snapshot { version: VERSION, taken, project: self.project.clone() }
     }
 
     /// Goes on where a snapshot ends, unless it refers to something that is not there or not for sale any more.

@@ -213,6 +213,27 @@ fn a_state_is_one_program_s_and_can_be_written() {
 }
 
 #[test]
+fn faster_time_goes_on_from_a_state_and_real_time_waits_for_it() {
+    let directory = Directory::new("ahead");
+    let place = directory.file("state.json");
+    let arguments = ["--token", "secret", "--state", place.as_str()];
+    let server = Server::start(&arguments);
+    server.signal(Signal::INT);
+    server.end();
+    let mut state: Value = serde_json::from_str(&fs::read_to_string(&place).unwrap()).unwrap();
+    state["taken"] = "2300-01-01T00:00:00Z".into();
+    fs::write(&place, state.to_string()).unwrap();
+    let server = Server::start(&[&arguments[..], &["--rate", "2"]].concat());
+    assert!(server.greeting.contains("Virtual time is 2300-01-01T00:00:0"), "{}", server.greeting);
+    server.signal(Signal::KILL);
+    server.end();
+    let server = Server::start(&arguments);
+    server.signal(Signal::INT);
+    let told = server.end().1;
+    assert!(told.contains("the state is of 2300-01-01T00:00:0"), "{told}");
+}
+
+#[test]
 fn a_port_that_is_taken_is_named_with_the_way_out() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();

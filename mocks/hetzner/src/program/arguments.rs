@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use mock_clock::{ClockError, Mode, PAGE_VARIABLE, Rate, VirtualClock};
+use mock_clock::{Clock as _, ClockError, Mode, PAGE_VARIABLE, Rate, Time, VirtualClock};
 use mock_hetzner::Profile;
 
 /// A Hetzner Cloud in one process: servers, networks, volumes and all that clients ask for, in memory, without a bill
@@ -96,11 +96,13 @@ pub(crate) enum Level {
 }
 
 impl Serve {
-    /// The clock that was asked for.
-    pub(crate) fn clock(&self) -> Result<VirtualClock, ClockError> {
-        match self.mode() {
-            None => VirtualClock::join(),
-            Some(mode) => VirtualClock::start(mode, None),
+    /// The clock that was asked for. If time is ours, it goes on from a state that is ahead of the machine's.
+    pub(crate) fn clock(&self, state: Option<Time>) -> Result<VirtualClock, ClockError> {
+        let Some(mode) = self.mode() else { return VirtualClock::join() };
+        let clock = VirtualClock::start(mode, None)?;
+        match state.filter(|state| *state > clock.now()) {
+            Some(state) if mode != Mode::Real => VirtualClock::start(mode, Some(state)),
+            _ => Ok(clock),
         }
     }
 

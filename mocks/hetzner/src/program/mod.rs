@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use mock_clock::{Clock as _, ClockError, VirtualClock};
-use mock_hetzner::{Builder, Catalogue, Cloud, StartError};
+use mock_hetzner::{Builder, Catalogue, Cloud, Snapshot, StartError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -45,20 +45,37 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// From the first thread to the last.
 fn run(serve: &Serve) -> Result<(), Trouble> {
-    let clock = serve.clock().map_err(Trouble::Clock)?;
+    let state = serve.state.as_deref().map(Keeping::open).transpose().map_err(Trouble::State)?;
+    let (keeping, snapshot) = state.unzip();
+    let snapshot = snapshot.flatten();
+    let taken = snapshot.as_ref().map(Snapshot::taken);
+    let clock = serve.clock(taken).map_err(Trouble::Clock)?;
     log::start(serve.log, &clock);
+    if let Some(taken) = taken.filter(|taken| *taken > clock.now()) {
+        tracing::warn!(
+            "the state is of {taken}, and what was under way then waits until it is as late again"
+        );
+    }
     raise_open_files();
     quieten_broken_requests();
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Trouble::System)?;
-    runtime.block_on(until_told(serve, clock))
+    runtime.block_on(until_told(serve, clock, snapshot, keeping))
 }
 
-async fn until_told(serve: &Serve, clock: VirtualClock) -> Result<(), Trouble> {
+async fn until_told(
+    serve: &Serve,
+    clock: VirtualClock,
+    snapshot: Option<Snapshot>,
+    mut keeping: Option<Keeping>,
+) -> Result<(), Trouble> {
     // Before anybody can be told that the server is up: from then on a signal must end it well.
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Trouble::System)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Trouble::System)?;
-    let (builder, tokens, mut keeping) = furnish(serve, clock)?;
+    let (mut builder, tokens) = furnish(serve, clock)?;
+    if let Some(snapshot) = snapshot {
+        builder = builder.snapshot(snapshot);
+    }
     let cloud = builder.start().await.map_err(|source| Trouble::Start { api: serve.api(), source })?;
     // What changes from here on is written down again.
     let changes = cloud.changes();
@@ -88,8 +105,8 @@ async fn keep(cloud: &Cloud, keeping: Option<&mut Keeping>, changes: watch::Rece
     }
 }
 
-/// What the cloud is to be like, the tokens that open it, and where it is kept.
-fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>, Option<Keeping>), Trouble> {
+/// What the cloud is to be like, and the tokens that open it.
+fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>), Trouble> {
     let mut builder = Cloud::builder()
         .clock(clock)
         .listen(serve.api())
@@ -99,11 +116,6 @@ fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>, 
         .seed(serve.seed);
     if let Some(dir) = &serve.catalogue {
         builder = builder.catalogue(Catalogue::load(dir).map_err(|e| Trouble::Catalogue(e.to_string()))?);
-    }
-    let state = serve.state.as_deref().map(Keeping::open).transpose().map_err(Trouble::State)?;
-    let (keeping, snapshot) = state.unzip();
-    if let Some(snapshot) = snapshot.flatten() {
-        builder = builder.snapshot(snapshot);
     }
     let mut tokens = serve.tokens.clone();
     if tokens.is_empty() && serve.read_only_tokens.is_empty() {
@@ -115,7 +127,7 @@ fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>, 
     for token in &serve.read_only_tokens {
         builder = builder.read_only_token(token);
     }
-    Ok((builder, tokens, keeping))
+    Ok((builder, tokens))
 }
 
 /// Tells on standard output where it is and how to use it. Nobody need be reading.
@@ -152,7 +164,7 @@ fn here(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// As many connections as the system lets us have: the listener does not survive running out of them.
+/// As many connections as the system lets us have: when there are too many, all of them are cut.
 fn raise_open_files() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
