@@ -69,6 +69,12 @@ fn no_address_is_left_for_who_wants_one() {
     assert_eq!(rig.order("a").0, 412);
     assert_eq!(rig.bites(id), 1);
     rig.ordered("a");
+    let id = rig.inject(&json!({"kind": "no_addresses", "location": "nbg1"}));
+    let address =
+        |location| json!({"name": location, "type": "ipv4", "assignee_type": "server", "location": location});
+    assert_eq!(rig.refused("POST", "/primary_ips", &address("nbg1")).1, "resource_unavailable");
+    rig.post("/primary_ips", &address("fsn1"));
+    assert_eq!(rig.bites(id), 1);
 }
 
 #[test]
