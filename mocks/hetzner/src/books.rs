@@ -51,6 +51,8 @@ impl Project {
             Kind::Image => self.image_tag(id),
             Kind::LoadBalancer => self.load_balancer_tag(id),
             Kind::PrimaryIp => self.primary_ip_tag(id),
+            Kind::FloatingIp => self.floating_ip_tag(id),
+            Kind::Volume => self.volume_tag(id),
             _ => None,
         }
     }
@@ -98,12 +100,22 @@ impl Project {
     fn primary_ip_tag(&self, id: u64) -> Option<Tag> {
         let ip = self.primary_ips.find(id)?;
         let price = address(&self.catalogue.prices.primary_ips, ip.v4, &ip.location);
-        Some(Tag {
-            name: ip.head.name.clone(),
-            location: ip.location.clone(),
-            what: version(ip.v4).to_owned(),
-            price,
-        })
+        let (name, location, what) = (ip.head.name.clone(), ip.location.clone(), version(ip.v4).to_owned());
+        Some(Tag { name, location, what, price })
+    }
+
+    fn floating_ip_tag(&self, id: u64) -> Option<Tag> {
+        let ip = self.floating_ips.find(id)?;
+        let price = address(&self.catalogue.prices.floating_ips, ip.v4, &ip.location);
+        let (name, location, what) = (ip.head.name.clone(), ip.location.clone(), version(ip.v4).to_owned());
+        Some(Tag { name, location, what, price })
+    }
+
+    fn volume_tag(&self, id: u64) -> Option<Tag> {
+        let volume = self.volumes.find(id)?;
+        let price = by_size(self.catalogue.prices.volume_gb_month, volume.size_gb);
+        let (name, location) = (volume.head.name.clone(), volume.location.clone());
+        Some(Tag { name, location, what: format!("{} GB", volume.size_gb), price })
     }
 }
 

@@ -9,6 +9,7 @@ use serde_json::Value;
 use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step};
 use crate::catalogue::Catalogue;
 use crate::chance::Chance;
+use crate::ledger::Ledger;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::routes;
@@ -82,6 +83,11 @@ impl Engine {
             self.touched();
         }
         any
+    }
+
+    /// Who was there from when to when, and what it costs.
+    pub fn ledger(&self) -> &Ledger {
+        &self.project.ledger
     }
 
     /// The next moment at which something happens by itself.

@@ -1,4 +1,8 @@
-//! A stateful mock of the Hetzner Cloud API.
+//! A stateful mock of the Hetzner Cloud API, for clients that can be given another endpoint.
+//!
+//! [`Engine`] is the whole API as a function: a moment and a request in, a reply out, everything else is state that can
+//! be written down. [`Cloud`] is the shell around it: it listens, and tells the engine the time. TLS and broken
+//! connections are left to whoever stands before it.
 
 mod action;
 mod address;
@@ -17,7 +21,7 @@ mod kind;
 mod labels;
 #[cfg(test)]
 mod laws;
-mod ledger;
+pub mod ledger;
 mod limit;
 mod load_balancer;
 mod money;
@@ -57,3 +61,8 @@ pub use trouble::{
     Calls, Deed, DeedError, Shortage, Spent, Tear, Things, Trouble, TroubleError, TroubleId, TroubleReport,
     What, When, Which,
 };
+
+/// The examples of the README are compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

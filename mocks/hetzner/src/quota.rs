@@ -56,6 +56,22 @@ pub(crate) fn snapshots(project: &Project) -> Result<(), Wrong> {
     Ok(())
 }
 
+/// Refuses a floating IP more, if there may be none.
+pub(crate) fn floating_ips(project: &Project) -> Result<(), Wrong> {
+    if project.floating_ips.len() as u64 >= project.catalogue.limits.floating_ips {
+        return Err(Wrong::limit_exceeded("floating_ip_limit", "floating IP limit exceeded"));
+    }
+    Ok(())
+}
+
+/// Refuses a volume more, if there may be none.
+pub(crate) fn volumes(project: &Project) -> Result<(), Wrong> {
+    if project.volumes.len() as u64 >= project.catalogue.limits.volumes {
+        return Err(Wrong::limit_exceeded("volume_limit", "volume limit exceeded"));
+    }
+    Ok(())
+}
+
 /// Refuses so many primary IPs more, if there may not be as many.
 pub(crate) fn primary_ips(project: &mut Project, now: Time, more: u64) -> Result<(), Wrong> {
     let wanted = project.primary_ips.len() as u64 + more;

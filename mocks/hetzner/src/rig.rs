@@ -64,7 +64,7 @@ impl Rig {
 
     /// Lets time pass.
     pub(crate) fn pass(&mut self, seconds: u64) {
-        self.now = self.now + Duration::from_secs(seconds);
+        self.now += Duration::from_secs(seconds);
         self.engine.advance(self.now);
     }
 

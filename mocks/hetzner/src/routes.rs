@@ -2,8 +2,8 @@
 
 use crate::call::{Route, Routes};
 use crate::{
-    action, certificate, firewall, image, load_balancer, network, offer, placement_group, primary_ip, server,
-    ssh_key,
+    action, certificate, firewall, floating_ip, image, load_balancer, network, offer, placement_group,
+    primary_ip, server, ssh_key, volume,
 };
 
 /// Every route there is.
@@ -14,6 +14,8 @@ pub(crate) fn all() -> Routes {
         &certificate::ACTIONS,
         firewall::ROUTES,
         &firewall::ACTIONS,
+        floating_ip::ROUTES,
+        &floating_ip::ACTIONS,
         image::ROUTES,
         &image::ACTIONS,
         load_balancer::ROUTES,
@@ -27,6 +29,8 @@ pub(crate) fn all() -> Routes {
         server::ROUTES,
         &server::ACTIONS,
         ssh_key::ROUTES,
+        volume::ROUTES,
+        &volume::ACTIONS,
     ];
     Routes::new(all.iter().copied().flatten().copied())
 }

@@ -4,7 +4,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{certificate, firewall, image, load_balancer, network, primary_ip, server};
+use crate::{certificate, firewall, floating_ip, image, load_balancer, network, primary_ip, server, volume};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {
@@ -39,9 +39,11 @@ macro_rules! effects {
 effects! {
     certificate as Certificate,
     firewall as Firewall,
+    floating_ip as FloatingIp,
     image as Image,
     load_balancer as LoadBalancer,
     network as Network,
     primary_ip as PrimaryIp,
     server as Server,
+    volume as Volume,
 }

@@ -43,7 +43,7 @@ pub(crate) struct Action {
 }
 
 /// All actions there ever were.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<Action>", into = "Vec<Action>")]
 pub(crate) struct Actions {
     all: BTreeMap<u64, Action>,
@@ -147,12 +147,6 @@ impl Actions {
         }
         action.finished = Some(now);
         Some((std::mem::take(&mut action.effect), action.ending.clone()))
-    }
-}
-
-impl Default for Actions {
-    fn default() -> Self {
-        Self { all: BTreeMap::new(), held: BTreeMap::new() }
     }
 }
 

@@ -178,11 +178,6 @@ impl PrivateSpace {
         self.taken.insert(ip)
     }
 
-    /// Takes an address back. `false` if nobody has it.
-    pub(crate) fn give_back(&mut self, ip: Ipv4Addr) -> bool {
-        self.taken.remove(&ip)
-    }
-
     /// The subnets in which a server or load balancer of the zone can be.
     fn open(&self, zone: &str) -> impl Iterator<Item = &Subnet> {
         self.subnets.iter().filter(move |subnet| subnet.zone == zone && subnet.kind != SubnetKind::Vswitch)

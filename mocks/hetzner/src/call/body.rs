@@ -15,7 +15,7 @@ const LARGEST: usize = 1 << 20;
 const LONGEST_TEXT: usize = 64 << 10;
 
 /// What stands in for a thing: its id, or its name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdOrName(pub(crate) String);
 
 impl IdOrName {
@@ -186,7 +186,7 @@ impl Body {
         for (index, item) in items.into_iter().enumerate() {
             match item {
                 Value::Object(fields) => {
-                    all.push(self.within(fields, &format!("{field}.{index}"), &mut read))
+                    all.push(self.within(fields, &format!("{field}.{index}"), &mut read));
                 }
                 _ => self.wrong(field, format!("Item {index} is not a valid object.")),
             }
@@ -230,12 +230,6 @@ impl Body {
     fn refuse<T>(&mut self, field: &str, message: &str) -> Option<T> {
         self.wrong(field, message);
         None
-    }
-}
-
-impl Default for IdOrName {
-    fn default() -> Self {
-        Self(String::new())
     }
 }
 

@@ -7,7 +7,7 @@ mod request;
 mod route;
 
 pub(crate) use body::{Body, IdOrName};
-pub(crate) use listing::{list, page, paged};
+pub(crate) use listing::{list, paged};
 pub(crate) use query::Query;
 pub use request::{Reply, Request};
 pub(crate) use route::{Route, Routes, Run, Step, absent, change, look};

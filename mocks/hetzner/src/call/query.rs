@@ -100,7 +100,7 @@ impl Query {
     }
 
     /// The filters that every list of things has: name and labels.
-    pub(crate) fn of_all<'a, T: Resource>(&'a self) -> Result<impl Fn(&T) -> bool + use<'a, T>, Wrong> {
+    pub(crate) fn of_all<T: Resource>(&self) -> Result<impl Fn(&T) -> bool + use<'_, T>, Wrong> {
         let (name, selector) = (self.first("name").filter(|name| !name.is_empty()), self.selector()?);
         Ok(move |thing: &T| {
             name.is_none_or(|name| thing.head().name == name) && selector.matches(&thing.head().labels)
@@ -198,7 +198,10 @@ fn encode(text: &str) -> String {
         if plain(byte) {
             all.push(char::from(byte));
         } else {
-            all.push_str(&format!("%{byte:02X}"));
+            all.push('%');
+            for half in [byte >> 4, byte & 0xf] {
+                all.extend(char::from_digit(half.into(), 16).map(|digit| digit.to_ascii_uppercase()));
+            }
         }
         all
     })

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::rig::Rig;
+use crate::snapshot::Snapshot;
 
 fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())
@@ -103,7 +104,7 @@ fn beyond_the_limit_nothing_is_done() {
     let reply = rig.engine.answer(rig.now, &request);
     assert_eq!((reply.status, code(&reply).as_str()), (429, "rate_limit_exceeded"));
     assert_eq!(header(&reply, "RateLimit-Remaining").unwrap(), "0");
-    rig.now = rig.now + Duration::from_secs(1800);
+    rig.now += Duration::from_secs(1800);
     assert_eq!(rig.get("/placement_groups")["placement_groups"].as_array().unwrap().len(), 1);
 }
 
@@ -162,7 +163,7 @@ fn a_snapshot_goes_on_where_it_was_taken() {
     let mut rig = Rig::new();
     rig.post("/placement_groups", &json!({"name": "one", "type": "spread"}));
     let text = rig.engine.snapshot(rig.now).to_string();
-    let snapshot = crate::snapshot::Snapshot::parse(&text).unwrap();
+    let snapshot = Snapshot::parse(&text).unwrap();
     let mut engine = Engine::resume(snapshot, Arc::new(Catalogue::builtin()), rig.now).unwrap();
     assert_eq!(engine.snapshot(rig.now).to_string(), text);
     engine.admit(Token { secret: "token".to_owned(), read_only: false });
@@ -179,7 +180,7 @@ fn what_is_no_snapshot_is_refused_with_a_sentence() {
         (r#"{"version": 1, "taken": "2026-01-01T00:00:00Z", "project": {"servers": 3}}"#, "column 72"),
     ];
     for (text, expected) in cases {
-        let error = crate::snapshot::Snapshot::parse(text).unwrap_err().to_string();
+        let error = Snapshot::parse(text).unwrap_err().to_string();
         assert!(error.contains(expected), "{text}: {error}");
     }
 }

@@ -44,7 +44,7 @@ impl Witness {
     }
 
     /// Every action has come to its end.
-    pub(super) fn nothing_runs(&self, project: &Project) {
+    pub(super) fn nothing_runs(project: &Project) {
         for action in project.actions.all() {
             let finished = action.finished.unwrap_or_else(|| panic!("{action:?} has no end"));
             assert!(finished >= action.started, "{action:?} ended before it began");

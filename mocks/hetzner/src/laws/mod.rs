@@ -65,7 +65,7 @@ proptest! {
         }
         rig.pass(7200);
         witness.look(&rig.engine.project);
-        witness.nothing_runs(&rig.engine.project);
+        Witness::nothing_runs(&rig.engine.project);
     }
 
     #[test]

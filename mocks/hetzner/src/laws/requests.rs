@@ -21,7 +21,7 @@ impl Dice {
 
     /// The next number; each of them is used again when all are.
     fn roll(&mut self, below: usize) -> usize {
-        let number = self.numbers[self.next % 8].rotate_left((self.next / 8) as u32);
+        let number = self.numbers[self.next % 8].rotate_left(u32::try_from(self.next / 8).unwrap_or(0));
         self.next += 1;
         usize::from(number) % below.max(1)
     }
@@ -52,7 +52,7 @@ impl Dice {
 
 /// The next request, after some time.
 pub(super) fn next(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
-    rig.now = rig.now + Duration::from_millis([0, 0, 900, 4_000, 30_000, 4_000_000][dice.roll(6)]);
+    rig.now += Duration::from_millis([0, 0, 900, 4_000, 30_000, 4_000_000][dice.roll(6)]);
     rig.engine.advance(rig.now);
     match dice.roll(8) {
         0 | 1 => create_server(rig, dice),

@@ -16,42 +16,61 @@ use crate::money::Money;
 
 /// A bill over what was charged later than `after` and up to `until`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Bill {
-    pub(crate) after: Option<Time>,
-    pub(crate) until: Time,
-    pub(crate) total: Money,
-    pub(crate) kinds: Vec<Sum>,
-    pub(crate) types: Vec<Sum>,
-    pub(crate) resources: Vec<Line>,
+pub struct Bill {
+    /// From when on; from the beginning, if none.
+    pub after: Option<Time>,
+    /// Up to when.
+    pub until: Time,
+    /// All of it, net.
+    pub total: Money,
+    /// A sum a kind.
+    pub kinds: Vec<Sum>,
+    /// A sum a type.
+    pub types: Vec<Sum>,
+    /// A line a resource.
+    pub resources: Vec<Line>,
 }
 
 /// What all of one kind, or of one type, came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Sum {
-    pub(crate) kind: Kind,
+pub struct Sum {
+    /// What it is.
+    pub kind: Kind,
     /// The type or size; `None` for the whole kind.
-    pub(crate) what: Option<String>,
+    pub what: Option<String>,
     /// How many there were.
-    pub(crate) count: u64,
-    pub(crate) hours: u64,
-    pub(crate) cost: Money,
+    pub count: u64,
+    /// Started hours.
+    pub hours: u64,
+    /// Net.
+    pub cost: Money,
 }
 
 /// What one resource came to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Line {
-    pub(crate) kind: Kind,
-    pub(crate) id: u64,
-    pub(crate) name: String,
-    pub(crate) location: String,
+pub struct Line {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: u64,
+    /// Its name.
+    pub name: String,
+    /// Where.
+    pub location: String,
     /// Its types or sizes, one after the other.
-    pub(crate) what: Vec<String>,
-    pub(crate) from: Time,
-    pub(crate) until: Option<Time>,
-    pub(crate) created_by: String,
-    pub(crate) deleted_by: Option<String>,
-    pub(crate) hours: u64,
-    pub(crate) cost: Money,
+    pub what: Vec<String>,
+    /// When it was made.
+    pub from: Time,
+    /// When it was deleted.
+    pub until: Option<Time>,
+    /// By whom.
+    pub created_by: String,
+    /// By whom it was deleted.
+    pub deleted_by: Option<String>,
+    /// Started hours.
+    pub hours: u64,
+    /// Net.
+    pub cost: Money,
 }
 
 impl Bill {

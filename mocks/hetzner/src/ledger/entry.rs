@@ -16,16 +16,16 @@ use crate::money::Money;
 
 /// What something costs, net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Price {
+pub struct Price {
     /// For each started hour; if `None`, an equal part of the monthly price.
-    pub(crate) hourly: Option<Money>,
+    pub hourly: Option<Money>,
     /// The most for a calendar month.
-    pub(crate) monthly: Money,
+    pub monthly: Money,
 }
 
 impl Price {
     /// What costs nothing.
-    pub(crate) const FREE: Price = Price { hourly: None, monthly: Money::ZERO };
+    pub const FREE: Price = Price { hourly: None, monthly: Money::ZERO };
 
     /// For so many hours of this month.
     fn of(self, hours: u64, month: Month) -> Money {
@@ -36,11 +36,13 @@ impl Price {
 
 /// A part of a life with one type or size and one price. It ends with the next.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Phase {
-    pub(crate) since: Time,
+pub struct Phase {
+    /// When it began.
+    pub since: Time,
     /// The type, or the size in GB.
-    pub(crate) what: String,
-    pub(crate) price: Price,
+    pub what: String,
+    /// What it costs.
+    pub price: Price,
 }
 
 /// What is known when something comes into being.
@@ -59,16 +61,25 @@ pub(crate) struct Opening {
 
 /// The life of one resource.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Entry {
-    pub(crate) kind: Kind,
-    pub(crate) id: u64,
-    pub(crate) name: String,
-    pub(crate) location: String,
-    pub(crate) from: Time,
-    pub(crate) until: Option<Time>,
-    pub(crate) created_by: String,
-    pub(crate) deleted_by: Option<String>,
-    pub(crate) phases: Vec<Phase>,
+pub struct Entry {
+    /// What it is.
+    pub kind: Kind,
+    /// Its id.
+    pub id: u64,
+    /// Its name when it was made.
+    pub name: String,
+    /// Where it is; empty for what is nowhere.
+    pub location: String,
+    /// When it was made.
+    pub from: Time,
+    /// When it was deleted.
+    pub until: Option<Time>,
+    /// The client's user agent, or that it was done by hand.
+    pub created_by: String,
+    /// The same of who deleted it.
+    pub deleted_by: Option<String>,
+    /// What it was, one after the other.
+    pub phases: Vec<Phase>,
 }
 
 /// What a phase came to.
@@ -101,7 +112,7 @@ impl Entry {
     }
 
     /// What it has cost up to this moment.
-    pub(crate) fn cost(&self, now: Time) -> Money {
+    pub fn cost(&self, now: Time) -> Money {
         self.charges(now).map(|charge| charge.cost).sum()
     }
 

@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use bill::Bill;
-pub(crate) use entry::{Entry, Opening, Price};
+pub use bill::{Bill, Line, Sum};
+pub(crate) use entry::Opening;
+pub use entry::{Entry, Phase, Price};
 
 use crate::kind::Kind;
 use crate::money::Money;
 
 /// All that ever existed in a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Ledger {
+pub struct Ledger {
     entries: BTreeMap<Kind, BTreeMap<u64, Entry>>,
 }
 
@@ -50,24 +51,24 @@ impl Ledger {
     }
 
     /// Every entry: by kind, then by id.
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values().flat_map(BTreeMap::values)
     }
 
     /// What still exists.
-    pub(crate) fn left_over(&self) -> impl Iterator<Item = &Entry> {
+    pub fn left_over(&self) -> impl Iterator<Item = &Entry> {
         self.entries().filter(|entry| entry.until.is_none())
     }
 
     /// What was charged later than `after` (always, if `None`) and up to this moment, this moment included.
-    pub(crate) fn total(&self, after: Option<Time>, until: Time) -> Money {
+    pub fn total(&self, after: Option<Time>, until: Time) -> Money {
         self.entries()
             .map(|entry| entry.cost(until) - after.map_or(Money::ZERO, |after| entry.cost(after)))
             .sum()
     }
 
     /// The same, line by line.
-    pub(crate) fn bill(&self, after: Option<Time>, until: Time) -> Bill {
+    pub fn bill(&self, after: Option<Time>, until: Time) -> Bill {
         Bill::new(self, after, until)
     }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::action::{Undertaking, action_routes};
-use crate::call::{Answer, Answered, Call, Route, Run, change, list, look};
+use crate::call::{Answer, Answered, Call, Route, absent, change, list, look};
 use crate::kind::Kind;
 use crate::load_balancer::show::show;
 use crate::load_balancer::{change as changes, create, interface};
@@ -29,7 +29,7 @@ pub(crate) const ROUTES: &[Route] = &[
     change("POST", "/load_balancers/{id}/actions/disable_public_interface", interface::disable),
     change("POST", "/load_balancers/{id}/actions/change_dns_ptr", interface::change_dns_ptr),
     change("POST", "/load_balancers/{id}/actions/change_protection", change_protection),
-    Route { method: "GET", path: "/load_balancers/{id}/metrics", run: Run::Absent },
+    absent("GET", "/load_balancers/{id}/metrics"),
 ];
 
 pub(crate) const ACTIONS: [Route; 4] = action_routes!("/load_balancers", LoadBalancer);

@@ -8,8 +8,8 @@ mod show;
 
 pub(crate) use room::ROUTES;
 pub(crate) use show::{
-    add_place, deprecation, iso as show_iso, load_balancer_type as show_load_balancer_type,
-    location as show_location, server_type as show_server_type,
+    add_place, iso as show_iso, load_balancer_type as show_load_balancer_type, location as show_location,
+    server_type as show_server_type,
 };
 
 use mock_clock::Time;

@@ -7,6 +7,7 @@ use crate::catalogue::{AddressPrice, AddressPrices};
 use crate::offer::show::{amount, prices};
 use crate::project::Project;
 
+#[expect(clippy::unnecessary_wraps, reason = "a room answers or refuses, and this one has nothing to refuse")]
 pub(super) fn pricing(project: &Project, _call: &Call<'_>) -> Answered {
     let catalogue = &project.catalogue;
     let fees = &catalogue.prices;

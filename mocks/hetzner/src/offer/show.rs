@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalogue::{
-    Datacenter, Deprecation, Iso, LoadBalancerType, Location, LocationPrice, Offer, ServerType,
+    Architecture, Datacenter, Deprecation, Iso, LoadBalancerType, Location, LocationPrice, Offer, ServerType,
 };
 use crate::money::{GROSS_DECIMALS, Money};
 use crate::project::Project;
@@ -125,7 +125,7 @@ pub(crate) fn iso(it: &Iso) -> Value {
         "name": it.name,
         "description": it.description,
         "type": "public",
-        "architecture": it.architecture.map(|architecture| architecture.as_str()),
+        "architecture": it.architecture.map(Architecture::as_str),
         "deprecation": deprecation(it.deprecation),
     })
 }

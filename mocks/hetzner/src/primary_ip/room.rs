@@ -77,7 +77,6 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
 fn read(project: &Project, call: &Call<'_>) -> Result<Wish, Wrong> {
     let mut body = call.body()?;
     let assignee = |body: &mut Body, field: &str| body.word(field, &[("server", ())]);
-    let typed = body.has("assignee_type");
     if project.profile < Profile::June2026 {
         body.required("assignee_type", assignee);
     } else {
@@ -92,9 +91,6 @@ fn read(project: &Project, call: &Call<'_>) -> Result<Wish, Wrong> {
         datacenter: body.id_or_name("datacenter"),
         auto_delete: body.flag("auto_delete").unwrap_or(false),
     };
-    if wish.server.is_some() && !typed {
-        body.wrong("assignee_type", "Missing data for required field.");
-    }
     if wish.location.is_some() && wish.datacenter.is_some() {
         body.wrong("location", "Must not be given together with datacenter.");
     }

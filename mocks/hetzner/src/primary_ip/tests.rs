@@ -117,7 +117,6 @@ fn what_a_body_says_of_the_place_has_to_fit() {
         json!({"name": "a", "type": "ipv5", "location": "fsn1"}),
         json!({"name": "a", "type": "ipv4", "location": "moon"}),
         json!({"name": "a", "type": "ipv4", "datacenter": "fsn1-dc14"}),
-        json!({"name": "a", "type": "ipv4", "assignee_id": server}),
         json!({"name": "a", "type": "ipv4", "assignee_type": "server", "assignee_id": server, "location": "nbg1"}),
         json!({"type": "ipv4", "location": "fsn1"}),
     ] {

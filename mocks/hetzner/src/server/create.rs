@@ -158,6 +158,7 @@ fn memberships(project: &Project, wish: &Wish, location: &Location) -> Result<Ve
         }
         let wanted =
             network::Wanted { network: *id, zone: &location.network_zone, ..network::Wanted::default() };
+        network::apart(project, *id, &all)?;
         all.push(network::place(project, &wanted)?);
     }
     Ok(all)

@@ -70,6 +70,7 @@ impl Status {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_field_names, reason = "a server has a type, and `type` is taken")]
 pub(crate) struct Server {
     pub(crate) head: Head,
     pub(crate) status: Status,

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::action::{Undertaking, action_routes};
-use crate::call::{Answer, Answered, Body, Call, Route, Run, change, list, look};
+use crate::call::{Answer, Answered, Body, Call, Route, absent, change, list, look};
 use crate::kind::Kind;
 use crate::project::Project;
 use crate::server::{
@@ -41,7 +41,7 @@ pub(crate) const ROUTES: &[Route] = &[
     change("POST", "/servers/{id}/actions/add_to_placement_group", group::join),
     change("POST", "/servers/{id}/actions/remove_from_placement_group", group::leave),
     change("POST", "/servers/{id}/actions/change_dns_ptr", pointer::change),
-    Route { method: "GET", path: "/servers/{id}/metrics", run: Run::Absent },
+    absent("GET", "/servers/{id}/metrics"),
 ];
 
 pub(crate) const ACTIONS: [Route; 4] = action_routes!("/servers", Server);

@@ -1,13 +1,20 @@
-//! Disks over the network.
+//! Disks over the network: what one is, and how it comes to servers and changes with time.
+
+mod attach;
+mod room;
+mod show;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use attach::{attach, attachable};
+pub(crate) use room::{ACTIONS, ROUTES};
 
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::action::{Begun, Undertaking};
 use crate::kind::Kind;
 use crate::project::Project;
 use crate::shelf::{Head, resource};
-use crate::wrong::Wrong;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Volume {
@@ -23,31 +30,52 @@ pub(crate) struct Volume {
 
 resource!(Volume, Volume);
 
-/// Refuses a volume that a server of that location cannot get.
-pub(crate) fn attachable(project: &Project, id: u64, location: &str) -> Result<(), Wrong> {
-    let volume = project.volumes.get(id)?;
-    if volume.server.is_some() {
-        return Err(Wrong::new(
-            "volume_already_attached",
-            format!("volume with ID {id} is already attached"),
-        ));
+impl Volume {
+    /// The word of the wire.
+    fn status(&self) -> &'static str {
+        if self.available { "available" } else { "creating" }
     }
-    if volume.location != location {
-        return Err(Wrong::invalid("volumes", "The volume is in another location than the server."));
-    }
-    Ok(())
 }
 
-/// Begins to attach a volume to a server that is ready for it from a moment on.
-pub(crate) fn attach(
-    project: &mut Project,
-    now: Time,
-    id: u64,
-    server: u64,
-    _automount: bool,
-    from: Time,
-) -> Begun {
-    let undertaking =
-        Undertaking::on("attach_volume", Kind::Volume, id).with(Kind::Server, server).after(from);
-    project.begin(now, undertaking)
+/// How a volume changes by the end of an action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    /// It can be used. One whose creation fails never can.
+    Created {
+        id: u64,
+    },
+    /// The server has it since the request, and has it no more if the action fails.
+    Attached {
+        id: u64,
+        server: u64,
+    },
+    Detached {
+        id: u64,
+        server: u64,
+    },
+    Resized {
+        id: u64,
+        size_gb: u64,
+    },
+}
+
+impl Effect {
+    pub(crate) fn settle(self, project: &mut Project, now: Time, success: bool) {
+        let (Self::Created { id }
+        | Self::Attached { id, .. }
+        | Self::Detached { id, .. }
+        | Self::Resized { id, .. }) = self;
+        let Some(volume) = project.volumes.find_mut(id) else { return };
+        match self {
+            Self::Created { .. } => volume.available = success,
+            Self::Attached { server, .. } if !success => attach::part(volume, server),
+            Self::Detached { server, .. } if success => attach::part(volume, server),
+            Self::Resized { size_gb, .. } if success => {
+                volume.size_gb = size_gb;
+                project.repriced(now, Kind::Volume, id);
+            }
+            _ => {}
+        }
+    }
 }

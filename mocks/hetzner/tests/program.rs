@@ -1,0 +1,242 @@
+//! The program as a user meets it: its words, its files, its end.
+
+#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStderr, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mock-hetzner"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Exit code, output and errors of a program that ends by itself.
+fn ended(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = program().args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// A directory of the test's own, gone with it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn with(&self, name: &str, text: &str) -> String {
+        let place = self.file(name);
+        fs::write(&place, text).unwrap();
+        place
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The program, serving.
+struct Server {
+    child: Child,
+    greeting: String,
+    told: BufReader<ChildStderr>,
+}
+
+impl Server {
+    fn start(arguments: &[&str]) -> Self {
+        let mut child = program().args(["serve", "--port", "0"]).args(arguments).spawn().unwrap();
+        let told = BufReader::new(child.stderr.take().unwrap());
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let mut greeting = String::new();
+        while !greeting.contains("Ctrl-C") {
+            greeting.push_str(&lines.next().expect("the program tells how it can be ended").unwrap());
+            greeting.push('\n');
+        }
+        Self { child, greeting, told }
+    }
+
+    /// What stands behind a word of the greeting.
+    fn address(&self, word: &str) -> String {
+        let line = self.greeting.lines().find(|line| line.starts_with(word)).unwrap();
+        let url = line.split_whitespace().nth(1).unwrap();
+        url.strip_prefix("http://").unwrap().split('/').next().unwrap().to_owned()
+    }
+
+    /// Status and body.
+    fn ask(&self, word: &str, method: &str, path: &str, body: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(self.address(word)).unwrap();
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: cloud\r\nAuthorization: Bearer secret\r\nConnection: close\r\n\
+             Content-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), serde_json::from_str(body).unwrap_or(Value::Null))
+    }
+
+    fn groups(&self) -> usize {
+        self.ask("API", "GET", "/v1/placement_groups", "").1["placement_groups"].as_array().unwrap().len()
+    }
+
+    fn make_group(&self, name: &str) {
+        let body = format!(r#"{{"name": "{name}", "type": "spread"}}"#);
+        assert_eq!(self.ask("API", "POST", "/v1/placement_groups", &body).0, 201);
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Its exit code, and what it had told by then.
+    fn end(mut self) -> (Option<i32>, String) {
+        let mut told = String::new();
+        self.told.read_to_string(&mut told).unwrap();
+        (self.child.wait().unwrap().code(), told)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It has usually ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn it_says_how_to_reach_it_and_ends_when_told() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let server = Server::start(&["--token", "secret"]);
+        assert!(server.greeting.contains("HCLOUD_TOKEN=secret"), "{}", server.greeting);
+        assert_eq!(server.ask("API", "GET", "/v1/locations", "").0, 200);
+        assert_eq!(server.ask("admin", "GET", "/healthz", "").0, 200);
+        server.signal(signal);
+        let (code, told) = server.end();
+        assert_eq!((code, told.as_str()), (Some(0), ""));
+    }
+}
+
+#[test]
+fn without_a_token_one_is_drawn() {
+    let server = Server::start(&[]);
+    let token = server.greeting.split("HCLOUD_TOKEN=").nth(1).unwrap().split(' ').next().unwrap();
+    assert_eq!(token.len(), 64);
+    assert_eq!(server.ask("API", "GET", "/v1/locations", "").0, 401, "this one is not it");
+}
+
+#[test]
+fn what_it_holds_outlives_it() {
+    let directory = Directory::new("state");
+    let place = directory.file("state.json");
+    let arguments = ["--token", "secret", "--state", place.as_str()];
+    let server = Server::start(&arguments);
+    server.make_group("one");
+    server.signal(Signal::INT);
+    assert_eq!(server.end().0, Some(0));
+    let server = Server::start(&arguments);
+    assert_eq!(server.groups(), 1);
+    server.make_group("the-second");
+    // It is written down as soon as it can be: wait for that, then kill it without a word.
+    while !fs::read_to_string(&place).unwrap().contains("the-second") {
+        std::thread::yield_now();
+    }
+    server.signal(Signal::KILL);
+    assert_eq!(server.end().0, None);
+    let server = Server::start(&arguments);
+    assert_eq!(server.groups(), 2);
+}
+
+#[test]
+fn a_port_that_is_taken_is_named_with_the_way_out() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (code, _, told) = ended(&["serve", "--port", &port, "--admin-port", "0"]);
+    assert_eq!(code, Some(69));
+    assert!(
+        told.contains(&format!("failed to listen on 127.0.0.1:{port}")) && told.contains("--port 0"),
+        "{told}"
+    );
+    let (code, _, told) = ended(&["serve", "--port", "0", "--admin-port", &port]);
+    assert_eq!(code, Some(69));
+    assert!(told.contains("--admin-port 0"), "{told}");
+}
+
+#[test]
+fn a_bad_catalogue_is_told_with_file_and_line() {
+    let directory = Directory::new("catalogue");
+    directory.with("limits.yaml", "limits:\n  servers: many\n  cuores: 3\n");
+    let (code, _, told) = ended(&["serve", "--port", "0", "--catalogue", directory.0.to_str().unwrap()]);
+    assert_eq!(code, Some(64));
+    assert!(told.contains("limits.yaml:2:") && told.contains("limits.yaml:3:"), "{told}");
+    let (code, _, told) = ended(&["serve", "--port", "0", "--catalogue", "/nowhere"]);
+    assert_eq!(code, Some(64));
+    assert!(told.contains("/nowhere"), "{told}");
+}
+
+#[test]
+fn a_bad_state_is_told_and_left_alone() {
+    let directory = Directory::new("bad-state");
+    for (text, expected) in [("{", "EOF"), (r#"{"version": 99}"#, "version 99"), ("", "EOF")] {
+        let place = directory.with("state.json", text);
+        let (code, _, told) = ended(&["serve", "--port", "0", "--state", &place]);
+        assert_eq!(code, Some(64));
+        assert!(told.contains(expected) && told.contains(&place), "{told}");
+        assert_eq!(fs::read_to_string(&place).unwrap(), text);
+    }
+    let (code, _, told) = ended(&["serve", "--port", "0", "--state", directory.0.to_str().unwrap()]);
+    assert_eq!(code, Some(64), "{told}");
+}
+
+#[test]
+fn arguments_that_cannot_be_are_refused() {
+    for arguments in [
+        vec!["serve", "--token", "with space"],
+        vec!["serve", "--rate", "0"],
+        vec!["serve", "--rate", "fast"],
+        vec!["serve", "--api-profile", "1999"],
+        vec!["serve", "--requests-per-hour", "0"],
+        vec!["serve", "--port", "70000"],
+        vec!["dance"],
+    ] {
+        let (code, _, told) = ended(&arguments);
+        assert_eq!(code, Some(64), "{arguments:?}: {told}");
+    }
+    let (code, help, _) = ended(&["serve", "--help"]);
+    assert_eq!(code, Some(0));
+    for word in ["--catalogue", "--state", "--rate", "HCLOUD_ENDPOINT", "Exit codes"] {
+        assert!(help.contains(word), "{help}");
+    }
+}
+
+#[test]
+fn time_can_pass_faster_and_the_api_be_older() {
+    let server = Server::start(&["--token", "secret", "--rate", "100", "--api-profile", "2024"]);
+    let body =
+        r#"{"name": "one", "server_type": "cx22", "image": "ubuntu-24.04", "datacenter": "fsn1-dc14"}"#;
+    let (status, made) = server.ask("API", "POST", "/v1/servers", body);
+    assert_eq!(status, 422, "the date is the machine's: {made}");
+    let (status, made) = server.ask("API", "POST", "/v1/servers", &body.replace("cx22", "cx23"));
+    assert_eq!(status, 201, "{made}");
+    assert_eq!(made["server"]["datacenter"]["name"], "fsn1-dc14");
+    while server.ask("API", "GET", "/v1/servers/100000001", "").1["server"]["status"] != "running" {}
+}
