@@ -16,7 +16,7 @@ fn troubles() -> Vec<Value> {
         json!({"kind": "stuck", "per_cent": 20}),
         json!({"kind": "stuck", "command": "create_*", "count": 2}),
         json!({"kind": "stuck", "command": "start_server", "for_s": 3600}),
-        json!({"kind": "fails", "per_cent": 20}),
+        json!({"kind": "fails", "command": "*_server", "per_cent": 20}),
         json!({"kind": "slow", "times": 50}),
         json!({"kind": "status_stuck", "status": "starting", "per_cent": 50}),
         json!({"kind": "status_stuck", "status": "initializing", "for_s": 600}),
@@ -72,7 +72,7 @@ proptest! {
         witness.look(&rig.engine.project);
         rig.pass(100_000);
         witness.look(&rig.engine.project);
-        witness.nothing_runs(&rig.engine.project);
+        Witness::nothing_runs(&rig.engine.project);
     }
 
     #[test]
