@@ -17,7 +17,7 @@ fn troubles() -> Vec<Value> {
         json!({"kind": "stuck", "command": "create_*", "count": 2}),
         json!({"kind": "stuck", "command": "start_server", "for_s": 3600}),
         json!({"kind": "fails", "command": "*_server", "per_cent": 20}),
-        json!({"kind": "slow", "times": 50}),
+        json!({"kind": "slow", "times": 5}),
         json!({"kind": "status_stuck", "status": "starting", "per_cent": 50}),
         json!({"kind": "status_stuck", "status": "initializing", "for_s": 600}),
         json!({"kind": "status_stuck", "status": "running"}),

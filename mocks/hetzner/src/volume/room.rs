@@ -54,6 +54,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.volumes.free_name(&wish.name, None)?;
     let location = place(project, &wish)?;
     quota::volumes(project)?;
+    project.volume_space(call.now, &location)?;
     let head = project.volumes.head(call.now, wish.name, wish.labels);
     let format = wish.format.map(str::to_owned);
     let id = project.volumes.put(Volume {

@@ -78,6 +78,21 @@ fn no_address_is_left_for_who_wants_one() {
 }
 
 #[test]
+fn there_is_no_room_for_a_volume() {
+    let mut rig = Rig::new();
+    let id = rig.inject(&json!({"kind": "no_volume_space", "location": "fsn1"}));
+    let volume = |location| json!({"name": location, "size": 10, "location": location});
+    assert_eq!(
+        rig.refused("POST", "/volumes", &volume("fsn1")),
+        (422, "no_space_left_in_location".to_owned())
+    );
+    rig.post("/volumes", &volume("nbg1"));
+    assert_eq!(rig.bites(id), 1);
+    rig.heal(id);
+    rig.post("/volumes", &volume("fsn1"));
+}
+
+#[test]
 fn what_the_catalogue_has_not_is_refused() {
     let mut rig = Rig::new();
     for (trouble, why) in [
