@@ -58,6 +58,8 @@ pub(crate) fn change_protection<T: Resource>(
     shelf: fn(&mut Project) -> &mut Shelf<T>,
 ) -> Answered {
     let mut body = call.body()?;
+    // hcloud-go 1 repeats the id of primary IPs.
+    body.ignore("ID");
     let keep = body.flag("delete");
     let head = shelf(project).get_mut(call.id())?.head_mut();
     body.done()?;

@@ -1,3 +1,5 @@
+//! The administration as its callers meet it.
+
 use serde_json::{Value, json};
 
 use crate::call::Request;

@@ -75,11 +75,6 @@ impl Body {
         read(self, field).unwrap_or_default()
     }
 
-    /// Whether a field is there and is not null. It does not count as read.
-    pub(crate) fn has(&self, field: &str) -> bool {
-        self.fields.get(field).is_some_and(|value| !value.is_null())
-    }
-
     /// Accepts a field without looking at it.
     pub(crate) fn ignore(&mut self, field: &str) {
         self.fields.remove(field);

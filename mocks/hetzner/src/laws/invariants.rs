@@ -117,7 +117,7 @@ fn addresses(project: &Project) {
         }
     }
     let mut public = BTreeSet::new();
-    for ip in project.primary_ips.all().map(|it| it.ip) {
+    for ip in project.primary_ips.all().map(|it| it.ip).chain(project.floating_ips.all().map(|it| it.ip)) {
         assert!(public.insert(ip), "{ip} is given twice");
     }
 }

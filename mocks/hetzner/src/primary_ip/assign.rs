@@ -12,10 +12,14 @@ use crate::public_ip::Renaming;
 use crate::server;
 use crate::wrong::Wrong;
 
+/// hcloud-go 1 repeats the id of the path here.
+const OLD_ID: &str = "ID";
+
 pub(super) fn assign(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.primary_ips.get(id)?;
     let mut body = call.body()?;
+    body.ignore(OLD_ID);
     let server = body.required("assignee_id", Body::id);
     body.required("assignee_type", |body, field| body.word(field, &[("server", ())]));
     body.done()?;
@@ -87,6 +91,7 @@ pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered
     let id = call.id();
     let ip = project.primary_ips.get(id)?;
     let mut body = call.body()?;
+    body.ignore(OLD_ID);
     let asked = Renaming::read(&mut body);
     body.done()?;
     project.unlocked(Kind::PrimaryIp, id)?;

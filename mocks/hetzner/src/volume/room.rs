@@ -68,8 +68,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.opened(call, Kind::Volume, id);
     let created = Undertaking::on("create_volume", Kind::Volume, id).effect(Effect::Created { id });
     let created = project.begin(call.now, created);
-    let next =
-        wish.server.map(|server| attach::attach(project, call.now, id, server, wish.automount, created.ends));
+    let next = wish.server.map(|server| attach(project, call.now, id, server, wish.automount, created.ends));
     Ok(Answer::created(json!({
         "volume": show(project, project.volumes.get(id)?),
         "action": project.action(created),

@@ -1,3 +1,5 @@
+//! Deeds by hand, tested.
+
 use serde_json::json;
 
 use crate::rig::Rig;

@@ -1,3 +1,5 @@
+//! The seed decides which troubles bite, tested.
+
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 use serde_json::{Value, json};

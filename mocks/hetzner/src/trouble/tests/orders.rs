@@ -1,3 +1,5 @@
+//! Troubles of orders, tested.
+
 use serde_json::json;
 
 use super::told;

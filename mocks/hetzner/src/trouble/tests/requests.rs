@@ -1,3 +1,5 @@
+//! Troubles of requests, tested.
+
 use serde_json::json;
 
 use super::told;

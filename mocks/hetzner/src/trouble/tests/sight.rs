@@ -1,3 +1,5 @@
+//! Troubles of sight, tested.
+
 use serde_json::json;
 
 use crate::rig::Rig;

@@ -1,3 +1,5 @@
+//! Troubles of spoken, tested.
+
 use serde_json::{Value, json};
 
 use crate::{Trouble, What};

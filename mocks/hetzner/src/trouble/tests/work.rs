@@ -1,3 +1,5 @@
+//! Troubles of work, tested.
+
 use serde_json::{Value, json};
 
 use crate::rig::Rig;

@@ -30,7 +30,7 @@ balancer = done(
     )
 )
 assert [used.id for used in balancer.services[0].http.certificates] == [uploaded.id]
-with refused("resource_in_use"):
+with refused("service_error", "still in use"):
     uploaded.delete()
 balancer.delete()
 assert client.certificates.get_all(label_selector="a")[0].id == uploaded.id

@@ -78,15 +78,15 @@ def power(server):
 def another_type(server):
     with refused("server_not_stopped"):
         server.change_type(LARGE, upgrade_disk=False)
-    server.power_off().wait_until_finished()
     small_disk = server.primary_disk_size
-    server.change_type(LARGE, upgrade_disk=False).wait_until_finished()
-    server.reload()
-    assert (server.server_type.name, server.primary_disk_size) == ("cx33", small_disk)
-    server.change_type(SMALL, upgrade_disk=False).wait_until_finished()
-    server.change_type(LARGE, upgrade_disk=True).wait_until_finished()
-    server.reload()
-    assert server.primary_disk_size == server.server_type.disk > small_disk
+    for server_type, upgrade_disk in [(LARGE, False), (SMALL, False), (LARGE, True)]:
+        server.power_off().wait_until_finished()
+        server.change_type(server_type, upgrade_disk=upgrade_disk).wait_until_finished()
+        server.reload()
+        assert (server.server_type.name, server.status) == (server_type.name, "running")
+        assert (server.primary_disk_size == small_disk) != upgrade_disk
+    assert server.primary_disk_size == server.server_type.disk
+    server.power_off().wait_until_finished()
     with refused("invalid_server_type"):
         server.change_type(SMALL, upgrade_disk=False)
     server.power_on().wait_until_finished()
