@@ -52,6 +52,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     let location = place(project, &wish)?;
     quota::floating_ips(project)?;
+    project.addresses_left(call.now, &location)?;
     let ip = public_ip::take(project, wish.v4, &location)?;
     let Wish { name, description, labels, v4, server, .. } = wish;
     let mut head = project.floating_ips.head(call.now, name.unwrap_or_default(), labels);

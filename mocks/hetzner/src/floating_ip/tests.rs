@@ -109,3 +109,20 @@ fn an_address_that_is_given_up_can_be_had_again() {
     rig.done("DELETE", &format!("/floating_ips/{first}"), &Value::Null);
     floating(&mut rig, &body);
 }
+
+#[test]
+fn one_whose_move_fails_leads_where_it_led() {
+    let mut rig = Rig::new();
+    let (one, two) = (rig.server("one", &json!({})), rig.server("two", &json!({})));
+    let ip = id(&floating(&mut rig, &json!({"type": "ipv4", "server": one})));
+    rig.inject(&json!({"kind": "fails", "command": "assign_floating_ip"}));
+    for before in [json!(one), Value::Null] {
+        rig.post(&action(ip, "assign"), &json!({"server": two}));
+        assert_eq!(shown(&mut rig, ip)["server"], two);
+        if before.is_null() {
+            rig.done("DELETE", &format!("/servers/{one}"), &Value::Null);
+        }
+        rig.pass(60);
+        assert_eq!(shown(&mut rig, ip)["server"], before);
+    }
+}

@@ -57,6 +57,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     let location = place(project, &wish)?;
     quota::primary_ips(project, call.now, 1)?;
     available(project, &location, wish.v4)?;
+    project.addresses_left(call.now, &location)?;
     let ip = public_ip::take(project, wish.v4, &location)?;
     let head = project.primary_ips.head(call.now, wish.name, wish.labels);
     let Wish { v4, server, auto_delete, .. } = wish;

@@ -239,6 +239,32 @@ fn when_no_address_is_left_nobody_gets_one() {
     ip(&mut rig, "b", "ipv4");
 }
 
+#[test]
+fn what_fails_leaves_everything_as_it_was() {
+    let mut rig = Rig::new();
+    let (server, ip) = (bare(&mut rig, "s"), ip(&mut rig, "a", "ipv6"));
+    let path = |what: &str| format!("/primary_ips/{ip}/actions/{what}");
+    let holder = |rig: &Rig| {
+        let project = &rig.engine.project;
+        (project.servers.find(server).unwrap().ipv6, project.primary_ips.find(ip).unwrap().server)
+    };
+    let trouble = rig.inject(&json!({"kind": "fails", "command": "assign_primary_ip"}));
+    rig.post(&path("assign"), &to(server));
+    assert_eq!(holder(&rig), (Some(ip), Some(server)));
+    rig.pass(60);
+    assert_eq!(holder(&rig), (None, None));
+    rig.heal(trouble);
+    rig.post(&path("assign"), &to(server));
+    rig.pass(60);
+    rig.inject(&json!({"kind": "fails", "command": "unassign_primary_ip"}));
+    rig.post(&path("unassign"), &Value::Null);
+    rig.pass(60);
+    assert_eq!(holder(&rig), (Some(ip), Some(server)));
+    rig.inject(&json!({"kind": "no_addresses", "location": "fsn1"}));
+    let more = json!({"name": "b", "type": "ipv4", "location": "fsn1"});
+    assert_eq!(rig.refused("POST", "/primary_ips", &more), (412, "resource_unavailable".to_owned()));
+}
+
 proptest! {
     #![proptest_config(Config { failure_persistence: None, cases: 32, ..Config::default() })]
 

@@ -131,6 +131,25 @@ fn a_larger_one_costs_more() {
     assert!(entry.phases[0].price.monthly < entry.phases[1].price.monthly && entry.until.is_some());
 }
 
+#[test]
+fn what_fails_leaves_nothing_attached() {
+    let mut rig = Rig::new();
+    let (id, server) = (volume(&mut rig, "a", "fsn1"), server(&mut rig, "s", &[]));
+    let fails = |command: &str| json!({"kind": "fails", "command": command});
+    let trouble = rig.inject(&fails("attach_volume"));
+    rig.post(&action(id, "attach"), &json!({"server": server}));
+    rig.pass(60);
+    assert_eq!(rig.get(&format!("/volumes/{id}"))["volume"]["server"], Value::Null);
+    rig.heal(trouble);
+    rig.inject(&fails("create_volume"));
+    let broken = volume(&mut rig, "b", "fsn1");
+    assert_eq!(rig.get("/volumes?status=creating")["volumes"][0]["id"], broken);
+    rig.done("DELETE", &format!("/volumes/{broken}"), &Value::Null);
+    rig.inject(&json!({"kind": "no_volume_space", "location": "fsn1"}));
+    let more = json!({"name": "c", "size": 10, "location": "fsn1"});
+    assert_eq!(rig.refused("POST", "/volumes", &more), (422, "no_space_left_in_location".to_owned()));
+}
+
 proptest! {
     #![proptest_config(Config { failure_persistence: None, cases: 32, ..Config::default() })]
 

@@ -1,4 +1,4 @@
-//! Troubles of spoken, tested.
+//! What troubles say and how they are written, tested.
 
 use serde_json::{Value, json};
 
