@@ -195,7 +195,7 @@ impl Wrong {
     }
 
     pub(crate) fn locked(kind: &str) -> Self {
-        Self::new("locked", format!("{kind} is locked"))
+        Self::new("locked", format!("cannot perform operation because {kind} is locked"))
     }
 
     pub(crate) fn protected(kind: &str, what: &str) -> Self {

@@ -51,16 +51,17 @@ pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(Answer::created(json!({"action": project.action(begun)})))
 }
 
+/// Names are kept elsewhere: clients give them while they attach the thing to something.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.floating_ips.get(id)?;
     let mut body = call.body()?;
     let asked = Renaming::read(&mut body);
     body.done()?;
-    project.unlocked(Kind::FloatingIp, id)?;
     let renaming = Renaming::fits(asked, ip.ip, &ip.dns_ptr)?;
-    let undertaking =
-        Undertaking::on("change_dns_ptr", Kind::FloatingIp, id).effect(Effect::Renamed { id, renaming });
+    let undertaking = Undertaking::on("change_dns_ptr", Kind::FloatingIp, id)
+        .shared()
+        .effect(Effect::Renamed { id, renaming });
     let begun = project.begin(call.now, undertaking);
     Ok(Answer::created(json!({"action": project.action(begun)})))
 }

@@ -87,6 +87,7 @@ pub(super) fn part(project: &mut Project, id: u64, server: u64) {
     }
 }
 
+/// Names are kept elsewhere: clients give them while they attach the thing to something.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.primary_ips.get(id)?;
@@ -94,10 +95,10 @@ pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered
     body.ignore(OLD_ID);
     let asked = Renaming::read(&mut body);
     body.done()?;
-    project.unlocked(Kind::PrimaryIp, id)?;
     let renaming = Renaming::fits(asked, ip.ip, &ip.dns_ptr)?;
-    let undertaking =
-        Undertaking::on("change_dns_ptr", Kind::PrimaryIp, id).effect(Effect::Renamed { id, renaming });
+    let undertaking = Undertaking::on("change_dns_ptr", Kind::PrimaryIp, id)
+        .shared()
+        .effect(Effect::Renamed { id, renaming });
     let begun = project.begin(call.now, undertaking);
     Ok(Answer::created(json!({"action": project.action(begun)})))
 }

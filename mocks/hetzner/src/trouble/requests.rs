@@ -130,7 +130,7 @@ fn usual(code: &str) -> String {
     match code {
         "unauthorized" => "unable to authenticate".to_owned(),
         "resource_unavailable" => "error during placement".to_owned(),
-        "locked" => "server is locked".to_owned(),
+        "locked" => "cannot perform operation because server is locked".to_owned(),
         code => code.replace('_', " "),
     }
 }
