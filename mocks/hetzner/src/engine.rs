@@ -1,22 +1,23 @@
 //! The whole API as a function: a moment and a request in, a reply out. No clock is read and nothing is written.
 
+mod snapshot;
+
+pub use snapshot::{Snapshot, SnapshotError};
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mock_clock::Time;
 use serde_json::Value;
 
-use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step};
+use crate::call::show::http_date;
+use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step, Wrong};
 use crate::catalogue::Catalogue;
-use crate::chance::Chance;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use crate::project::Project;
-use crate::routes;
-use crate::show::http_date;
-use crate::snapshot::Snapshot;
+use crate::project::{Chance, Project};
+use crate::resource;
 use crate::trouble::Meddling;
-use crate::wrong::Wrong;
 
 /// What all paths begin with.
 const VERSION: &str = "/v1";
@@ -64,7 +65,7 @@ impl Engine {
         Self {
             project,
             tokens: Vec::new(),
-            routes: routes::all(),
+            routes: resource::routes(),
             root: String::new(),
             revision: 0,
             kept: BTreeMap::new(),

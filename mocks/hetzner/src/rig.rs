@@ -10,7 +10,7 @@ use crate::call::Request;
 use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Token};
 use crate::profile::Profile;
-use crate::server::{Server, Status};
+use crate::resource::server::{Server, Status};
 
 pub(crate) struct Rig {
     pub(crate) engine: Engine,

@@ -14,11 +14,10 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::kind::Kind;
-use crate::project::Project;
-use crate::show::moment;
-use crate::timeline::Happening;
-use crate::wrong::Wrong;
+use crate::call::Wrong;
+use crate::call::show::moment;
+use crate::project::{Happening, Project};
+use crate::resource::Kind;
 
 /// How an action ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,9 +5,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::labels;
-use crate::shelf::Labels;
-use crate::wrong::Wrong;
+use crate::call::{Wrong, labels};
+use crate::resource::shelf::Labels;
 
 /// Bodies beyond this are not looked at.
 const LARGEST: usize = 1 << 20;

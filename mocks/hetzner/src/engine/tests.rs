@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::engine::Snapshot;
 use crate::rig::Rig;
-use crate::snapshot::Snapshot;
 
 fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone())

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kind::Kind;
 use crate::project::Project;
-use crate::shelf::{Resource, Shelf};
+use crate::resource::Kind;
+use crate::resource::shelf::{Resource, Shelf};
 
 /// Who remembers all ids there ever were.
 #[derive(Default)]

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kind::Kind;
+use crate::resource::Kind;
+use crate::resource::shelf::{Resource, Shelf};
 use crate::rig::Rig;
-use crate::shelf::{Resource, Shelf};
 
 /// Numbers to choose by.
 pub(super) struct Dice {

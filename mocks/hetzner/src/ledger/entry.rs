@@ -11,8 +11,8 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use super::month::{HOUR, Month, started_hours};
-use crate::kind::Kind;
 use crate::money::Money;
+use crate::resource::Kind;
 
 /// What something costs, net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -17,8 +17,8 @@ pub use bill::{Bill, Line, Sum};
 pub(crate) use entry::Opening;
 pub use entry::{Entry, Phase, Price};
 
-use crate::kind::Kind;
 use crate::money::Money;
+use crate::resource::Kind;
 
 /// All that ever existed in a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

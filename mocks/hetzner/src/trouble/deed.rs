@@ -9,12 +9,11 @@ use mock_clock::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::call::{Call, Query, Run};
+use crate::call::{Call, Query, Run, Wrong};
 use crate::engine::Engine;
-use crate::kind::Kind;
-use crate::shelf::Head;
+use crate::resource::Kind;
+use crate::resource::shelf::Head;
 use crate::trouble::target;
-use crate::wrong::Wrong;
 
 /// Who the ledger names.
 const BY_HAND: &str = "by hand";

@@ -2,11 +2,10 @@
 
 use mock_clock::Time;
 
-use crate::call::Request;
+use crate::call::{Request, Wrong};
 use crate::project::Project;
 use crate::trouble::target::likes;
 use crate::trouble::what::{Spent, TroubleId, What, When};
-use crate::wrong::Wrong;
 
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,9 +9,9 @@ use mock_clock::Time;
 use serde_json::Value;
 
 use crate::call::{Answered, Call, Request};
-use crate::image::Image;
 use crate::project::Project;
-use crate::server::Server;
+use crate::resource::image::Image;
+use crate::resource::server::Server;
 use crate::trouble::standing::{Ghost, Holds, Lag, Late, Standing, Troubles};
 use crate::trouble::what::{Tear, TroubleId, What};
 

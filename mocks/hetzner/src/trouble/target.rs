@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::Request;
-use crate::kind::Kind;
+use crate::call::{Request, Selector};
 use crate::project::Project;
-use crate::selector::Selector;
-use crate::server::Server;
-use crate::shelf::{Head, Resource, Shelf};
+use crate::resource::Kind;
+use crate::resource::server::Server;
+use crate::resource::shelf::{Head, Resource, Shelf};
 
 /// Some of the things there are. What is left out does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

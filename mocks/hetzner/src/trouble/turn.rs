@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use mock_clock::Time;
 
 use crate::engine::Engine;
-use crate::kind::Kind;
-use crate::project::Project;
-use crate::server::{Status, become_status, boot};
-use crate::timeline::Happening;
+use crate::project::{Happening, Project};
+use crate::resource::Kind;
+use crate::resource::server::{Status, become_status, boot};
 use crate::trouble::form::TroubleError;
 use crate::trouble::standing::{Holds, TroubleReport};
 use crate::trouble::what::{Spent, Trouble, TroubleId, What};

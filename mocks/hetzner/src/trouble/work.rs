@@ -5,9 +5,9 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use crate::action::Ending;
-use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::Status;
+use crate::resource::Kind;
+use crate::resource::server::Status;
 use crate::trouble::standing::Held;
 use crate::trouble::target::{Things, likes};
 use crate::trouble::what::{TroubleId, What};

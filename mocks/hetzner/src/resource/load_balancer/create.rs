@@ -1,0 +1,197 @@
+//! `POST /load_balancers`: everything is checked before anything is made, so a refusal leaves nothing behind.
+
+use std::collections::BTreeMap;
+
+use mock_clock::Time;
+use serde_json::{Value, json};
+
+use crate::action::Undertaking;
+use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
+use crate::catalogue::{LoadBalancerType, Location};
+use crate::project::Project;
+use crate::resource::load_balancer::service::Service;
+use crate::resource::load_balancer::show::show;
+use crate::resource::load_balancer::target::{self, Reach, Target};
+use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, Public, reading};
+use crate::resource::network::{self, Membership, Wanted};
+use crate::resource::shelf::Labels;
+use crate::resource::{Kind, offer};
+
+/// Names beyond this are refused.
+const LONGEST_NAME: usize = 128;
+
+/// What a body asks for.
+struct Wish {
+    name: String,
+    balancer_type: IdOrName,
+    location: Option<IdOrName>,
+    zone: Option<String>,
+    algorithm: Algorithm,
+    services: Vec<Service>,
+    targets: Vec<Target>,
+    network: Option<u64>,
+    public: bool,
+    labels: Labels,
+}
+
+/// What it comes to, after all checks.
+struct Order {
+    balancer_type: String,
+    location: String,
+    membership: Option<Membership>,
+}
+
+pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
+    let wish = read(call)?;
+    let order = check(project, call.now, &wish)?;
+    let network = wish.network;
+    let id = make(project, call, wish, order)?;
+    let created = match network {
+        // It joins its network on the way, so there is one action.
+        Some(network) => Undertaking::on("create_load_balancer", Kind::LoadBalancer, id)
+            .effect(network::Effect::Joined { kind: Kind::LoadBalancer, id, network }),
+        None => Undertaking::on("create_load_balancer", Kind::LoadBalancer, id),
+    };
+    let created = project.begin(call.now, created);
+    let balancer = project.load_balancers.find(id).map_or(Value::Null, |it| show(project, it));
+    Ok(Answer::created(json!({"load_balancer": balancer, "action": project.action(created)})))
+}
+
+fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
+    let mut body = call.body()?;
+    let wish = Wish {
+        name: body.required("name", name),
+        balancer_type: body.required("load_balancer_type", Body::id_or_name),
+        location: body.id_or_name("location"),
+        zone: body.text("network_zone"),
+        algorithm: body.object("algorithm", algorithm).unwrap_or(Algorithm::RoundRobin),
+        services: body.each("services", reading::new).unwrap_or_default(),
+        targets: body.each("targets", target::read).unwrap_or_default(),
+        network: body.id("network"),
+        public: body.flag("public_interface").unwrap_or(true),
+        labels: body.labels().unwrap_or_default(),
+    };
+    let address = |net: &mut Body| net.id("ipv4").is_some() | net.id("ipv6").is_some();
+    let given = body.object("public_net", address).unwrap_or(false);
+    match (&wish.location, &wish.zone) {
+        (Some(_), Some(_)) => body.wrong("network_zone", "Must not be given together with location."),
+        (None, None) => body.wrong("location", "Either location or network_zone is needed."),
+        _ => {}
+    }
+    body.done()?;
+    if given {
+        return Err(Wrong::not_simulated("POST", "/load_balancers with primary IPs"));
+    }
+    Ok(wish)
+}
+
+/// The name of a load balancer has no space at its ends.
+pub(super) fn name(body: &mut Body, field: &str) -> Option<String> {
+    let name = body.text(field)?;
+    if !(1..=LONGEST_NAME).contains(&name.chars().count()) {
+        body.wrong(field, format!("Length must be between 1 and {LONGEST_NAME}."));
+    } else if name.trim() != name {
+        body.wrong(field, "Must not begin or end with a space.");
+    }
+    Some(name)
+}
+
+pub(super) fn algorithm(body: &mut Body) -> Algorithm {
+    let word = body.required("type", |body, field| Some(body.word(field, &Algorithm::WORDS)));
+    word.unwrap_or(Algorithm::RoundRobin)
+}
+
+fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
+    project.load_balancers.free_name(&wish.name, None)?;
+    let balancer_type = orderable_type(project, now, &wish.balancer_type)?;
+    let location = place(project, wish)?;
+    check_services(project, &wish.services)?;
+    let membership = match wish.network {
+        Some(network) => {
+            let wanted = Wanted { network, zone: &location.network_zone, ..Wanted::default() };
+            Some(network::place(project, &wanted)?)
+        }
+        None => None,
+    };
+    let reach = Reach { network: wish.network, public: wish.public };
+    for (index, target) in wish.targets.iter().enumerate() {
+        target.check(project, reach, wish.targets.get(..index).unwrap_or_default())?;
+    }
+    Load { services: &wish.services, targets: &wish.targets }.fits(balancer_type)?;
+    if project.load_balancers.len() as u64 >= project.catalogue.limits.load_balancers {
+        return Err(Wrong::limit_exceeded("load_balancer_limit", "load balancer limit exceeded"));
+    }
+    if !project.pools.has_ipv4(&location.name) {
+        return Err(exhausted());
+    }
+    let location = location.name.clone();
+    Ok(Order { balancer_type: balancer_type.name.clone(), location, membership })
+}
+
+/// The type that is asked for, if it can still be had.
+pub(super) fn orderable_type<'a>(
+    project: &'a Project,
+    now: Time,
+    wanted: &IdOrName,
+) -> Result<&'a LoadBalancerType, Wrong> {
+    let catalogue = &project.catalogue;
+    let by_id = || wanted.id().and_then(|id| catalogue.load_balancer_type_by_id(id));
+    let found = catalogue.load_balancer_type(&wanted.0).or_else(by_id);
+    let sold = |it: &&LoadBalancerType| it.deprecation.is_none_or(|deprecation| !deprecation.is_over(now));
+    found.filter(sold).ok_or_else(|| {
+        Wrong::invalid("load_balancer_type", format!("Load Balancer type '{}' does not exist.", wanted.0))
+    })
+}
+
+/// In a network zone, the cloud picks the first location.
+fn place(project: &Project, wish: &Wish) -> Result<Location, Wrong> {
+    if let Some(location) = &wish.location {
+        return offer::location(project, location, "location");
+    }
+    let in_zone = |it: &&Location| Some(&it.network_zone) == wish.zone.as_ref();
+    let found = project.catalogue.locations.iter().find(in_zone).cloned();
+    found.ok_or_else(|| Wrong::invalid("network_zone", "Unknown network zone."))
+}
+
+/// Refuses services that get in each other's way or name certificates that are not there.
+pub(super) fn check_services(project: &Project, services: &[Service]) -> Result<(), Wrong> {
+    let mut taken: Vec<u16> = Vec::new();
+    for service in services {
+        for port in service.ports() {
+            if taken.contains(&port) {
+                let message = format!("the source port {port} is already in use");
+                return Err(Wrong::new("source_port_already_used", message));
+            }
+            taken.push(port);
+        }
+        for certificate in service.certificates() {
+            project.certificates.get(*certificate)?;
+        }
+    }
+    Ok(())
+}
+
+fn exhausted() -> Wrong {
+    Wrong::new("resource_unavailable", "no public IP address is available in this location")
+}
+
+fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Result<u64, Wrong> {
+    let ipv4 = project.pools.take_ipv4(&order.location).map_err(|_| exhausted())?;
+    let Ok(ipv6) = project.pools.take_ipv6(&order.location) else {
+        project.pools.give_back(ipv4.into());
+        return Err(exhausted());
+    };
+    let head = project.load_balancers.head(call.now, wish.name, wish.labels);
+    let id = project.load_balancers.put(LoadBalancer {
+        head,
+        balancer_type: order.balancer_type,
+        location: order.location,
+        algorithm: wish.algorithm,
+        services: wish.services,
+        targets: wish.targets,
+        networks: order.membership.into_iter().collect(),
+        public: Public { enabled: wish.public, ipv4, ipv6, names: BTreeMap::new() },
+    });
+    project.opened(call, Kind::LoadBalancer, id);
+    Ok(id)
+}

@@ -1,0 +1,152 @@
+//! What spreads connections over servers. No connection is made: whether a target is healthy follows from what its server
+//! does.
+
+mod change;
+mod create;
+mod effect;
+mod interface;
+mod reading;
+mod room;
+mod service;
+mod show;
+mod target;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use effect::Effect;
+pub(crate) use room::{ACTIONS, ROUTES};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use serde::{Deserialize, Serialize};
+
+use self::service::Service;
+use self::target::{Reach, Target};
+use crate::call::Wrong;
+use crate::catalogue::LoadBalancerType;
+use crate::project::Project;
+use crate::resource::network::Membership;
+use crate::resource::shelf::{Head, resource};
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct LoadBalancer {
+    pub(crate) head: Head,
+    /// Names in the catalogue.
+    pub(crate) balancer_type: String,
+    pub(crate) location: String,
+    algorithm: Algorithm,
+    services: Vec<Service>,
+    targets: Vec<Target>,
+    /// One at most.
+    pub(crate) networks: Vec<Membership>,
+    public: Public,
+}
+
+resource!(LoadBalancer, LoadBalancer);
+
+/// How a target is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Algorithm {
+    RoundRobin,
+    LeastConnections,
+}
+
+/// Its public side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Public {
+    enabled: bool,
+    ipv4: Ipv4Addr,
+    /// The first address of its network; the balancer answers on the second.
+    ipv6: Ipv6Addr,
+    /// Names set for addresses.
+    names: BTreeMap<IpAddr, String>,
+}
+
+impl Algorithm {
+    const WORDS: [(&str, Self); 2] =
+        [("round_robin", Self::RoundRobin), ("least_connections", Self::LeastConnections)];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::RoundRobin => "round_robin",
+            Self::LeastConnections => "least_connections",
+        }
+    }
+}
+
+impl Public {
+    fn ipv6(&self) -> Ipv6Addr {
+        Ipv6Addr::from_bits(self.ipv6.to_bits() | 1)
+    }
+}
+
+impl LoadBalancer {
+    /// Whether a server is among its targets, by its id.
+    pub(crate) fn targets_server(&self, server: u64) -> bool {
+        self.targets.iter().any(|target| target.server() == Some(server))
+    }
+
+    /// Whether a service proves its name with a certificate.
+    pub(crate) fn uses_certificate(&self, certificate: u64) -> bool {
+        self.services.iter().any(|service| service.certificates().contains(&certificate))
+    }
+
+    /// It has left its network: what it reached through that is out of reach.
+    pub(crate) fn forget_private_targets(&mut self) {
+        self.targets.retain(Target::is_public);
+    }
+
+    /// A server is gone.
+    pub(crate) fn forget(&mut self, server: u64) {
+        self.targets.retain(|target| target.server() != Some(server));
+    }
+
+    fn reach(&self) -> Reach {
+        Reach { network: self.networks.first().map(|it| it.network), public: self.public.enabled }
+    }
+}
+
+/// How much a balancer carries, against what its type lets it.
+struct Load<'a> {
+    services: &'a [Service],
+    targets: &'a [Target],
+}
+
+impl Load<'_> {
+    /// What is more than the type lets: the limit's name and a sentence.
+    fn excess(&self, balancer_type: &LoadBalancerType) -> Option<(&'static str, String)> {
+        let certificates: BTreeSet<u64> =
+            self.services.iter().flat_map(Service::certificates).copied().collect();
+        [
+            ("load_balancer_services", self.services.len(), balancer_type.max_services, "services"),
+            ("load_balancer_targets", self.targets.len(), balancer_type.max_targets, "targets"),
+            (
+                "load_balancer_certificates",
+                certificates.len(),
+                balancer_type.max_assigned_certificates,
+                "certificates",
+            ),
+        ]
+        .into_iter()
+        .find(|(_, there, most, _)| *there as u64 > *most)
+        .map(|(limit, _, most, what)| {
+            (limit, format!("{} carries {most} {what} at most", balancer_type.name))
+        })
+    }
+
+    /// Refuses more than the type lets.
+    fn fits(&self, balancer_type: &LoadBalancerType) -> Result<(), Wrong> {
+        match self.excess(balancer_type) {
+            Some((limit, message)) => Err(Wrong::limit_exceeded(limit, message)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The type of a balancer. It is in the catalogue: nothing leaves that while it is in use.
+fn type_of<'a>(project: &'a Project, balancer: &LoadBalancer) -> Result<&'a LoadBalancerType, Wrong> {
+    let found = project.catalogue.load_balancer_type(&balancer.balancer_type);
+    found.ok_or_else(|| Wrong::new("invalid_load_balancer_type", "the type is no longer known"))
+}

@@ -1,0 +1,73 @@
+//! What everything lets be changed: its name, its labels, its protection against being deleted.
+
+use serde_json::json;
+
+use crate::action::Undertaking;
+use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::project::Project;
+use crate::resource::shelf::{Labels, Resource, Shelf};
+
+/// Names beyond this are refused.
+const LONGEST_NAME: usize = 255;
+
+/// Reads a name as most things may have it: some text, not too long.
+pub(crate) fn name(body: &mut Body, field: &str) -> Option<String> {
+    let name = body.text(field)?;
+    if name.trim().is_empty() {
+        body.wrong(field, "Must not be empty.");
+    } else if name.chars().count() > LONGEST_NAME {
+        body.wrong(field, format!("Longer than maximum length {LONGEST_NAME}."));
+    }
+    Some(name)
+}
+
+/// Changes name and labels as the body says, which must say nothing else.
+pub(crate) fn rename<T: Resource>(
+    shelf: &mut Shelf<T>,
+    call: &Call<'_>,
+    name: impl Fn(&mut Body, &str) -> Option<String>,
+) -> Result<(), Wrong> {
+    let mut body = call.body()?;
+    let (name, labels) = (name(&mut body, "name"), body.labels());
+    shelf.get(call.id())?;
+    body.done()?;
+    set(shelf, call.id(), name, labels)
+}
+
+/// Sets a name, if it is free, and labels.
+pub(crate) fn set<T: Resource>(
+    shelf: &mut Shelf<T>,
+    id: u64,
+    name: Option<String>,
+    labels: Option<Labels>,
+) -> Result<(), Wrong> {
+    if let Some(name) = &name {
+        shelf.free_name(name, Some(id))?;
+    }
+    let head = shelf.get_mut(id)?.head_mut();
+    head.name = name.unwrap_or_else(|| std::mem::take(&mut head.name));
+    head.labels = labels.unwrap_or_else(|| std::mem::take(&mut head.labels));
+    Ok(())
+}
+
+/// The route `change_protection` of things that know only one protection.
+pub(crate) fn change_protection<T: Resource>(
+    project: &mut Project,
+    call: &Call<'_>,
+    shelf: fn(&mut Project) -> &mut Shelf<T>,
+) -> Answered {
+    let mut body = call.body()?;
+    // hcloud-go 1 repeats the id of primary IPs.
+    body.ignore("ID");
+    let keep = body.flag("delete");
+    let head = shelf(project).get_mut(call.id())?.head_mut();
+    body.done()?;
+    head.kept = keep.unwrap_or(head.kept);
+    let begun = project.begin(call.now, Undertaking::on("change_protection", T::KIND, call.id()).shared());
+    Ok(Answer::created(json!({"action": project.action(begun)})))
+}
+
+/// Refuses to delete what is protected.
+pub(crate) fn deletable<T: Resource>(thing: &T) -> Result<(), Wrong> {
+    if thing.head().kept { Err(Wrong::protected(T::KIND.word(), "deletion")) } else { Ok(()) }
+}
