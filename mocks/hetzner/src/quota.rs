@@ -1,5 +1,7 @@
 //! How much a project may have.
 
+use std::collections::BTreeMap;
+
 use mock_clock::Time;
 
 use crate::catalogue::ServerType;
@@ -36,7 +38,10 @@ fn cores(
     except: Option<u64>,
     server_type: &ServerType,
 ) -> Result<(), Wrong> {
-    let of = |name: &str| project.catalogue.server_type(name).map_or(0, |it| it.cores);
+    // There may be ten thousand servers, of few types.
+    let cores: BTreeMap<&str, u64> =
+        project.catalogue.server_types.iter().map(|it| (it.name.as_str(), it.cores)).collect();
+    let of = |name: &str| cores.get(name).copied().unwrap_or(0);
     let taken = |server: &Server| of(&server.server_type).max(server.becoming.as_deref().map_or(0, of));
     let others = project.servers.all().filter(|server| Some(server.head.id) != except);
     let used: u64 = others.map(taken).sum();

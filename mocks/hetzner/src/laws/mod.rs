@@ -5,6 +5,7 @@
 
 mod invariants;
 mod requests;
+mod troubled;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
