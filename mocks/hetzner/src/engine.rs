@@ -169,7 +169,7 @@ impl Engine {
             secret(request).and_then(|secret| self.tokens.iter().find(|token| token.secret == secret));
         let token = token.ok_or_else(Wrong::unauthorized)?;
         if token.read_only && request.method != "GET" {
-            return Err(Wrong::read_only());
+            return Err(Wrong::read_only(self.project.profile));
         }
         // Endpoints are given with and without a slash at their end, so it may come twice.
         Ok(format!("/{}", path.trim_matches('/')))

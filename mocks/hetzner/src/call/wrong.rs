@@ -7,6 +7,8 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
+use crate::profile::Profile;
+
 /// Every code that is answered, and the status it comes with.
 const CODES: &[(&str, u16)] = &[
     ("json_error", 400),
@@ -103,7 +105,7 @@ impl Wrong {
         Self { code, status, message: message.into(), details: Value::Null, page: false }
     }
 
-    /// As another status than that of its code, which only an injected trouble wants.
+    /// As another status than that of its code. Few operations have one, and injected troubles may.
     pub(crate) fn with_status(mut self, status: u16) -> Self {
         self.status = status;
         self
@@ -128,8 +130,10 @@ impl Wrong {
         Self::new("unauthorized", "unable to authenticate")
     }
 
-    pub(crate) fn read_only() -> Self {
-        Self::new("token_readonly", "token is only allowed to read")
+    /// Of a token that may only look. It had a code of its own until autumn 2026.
+    pub(crate) fn read_only(profile: Profile) -> Self {
+        let code = if profile < Profile::Current { "token_readonly" } else { "forbidden" };
+        Self::new(code, "token is only allowed to read")
     }
 
     /// Of a thing that was asked for by its id.

@@ -41,7 +41,7 @@ fn a_token_may_be_for_looking_only() {
     let look = rig.engine.answer(rig.now, &Request::new("GET", "/v1/servers").token("eyes"));
     assert_eq!(look.status, 200);
     let change = rig.engine.answer(rig.now, &Request::new("POST", "/v1/servers").token("eyes"));
-    assert_eq!((change.status, code(&change).as_str()), (401, "token_readonly"));
+    assert_eq!((change.status, code(&change).as_str()), (403, "forbidden"));
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Project {
                 likes(agent.as_ref(), &request.agent).then(|| (When::Instead, Wrong::unauthorized()))
             }
             What::TokenReadOnly { agent } => (changes && likes(agent.as_ref(), &request.agent))
-                .then(|| (When::Instead, Wrong::read_only())),
+                .then(|| (When::Instead, Wrong::read_only(self.profile))),
             What::Maintenance { message } => changes.then(|| {
                 let message = message.as_deref().unwrap_or("the API is in maintenance");
                 (When::Instead, Wrong::new("maintenance", message))

@@ -9,7 +9,11 @@
 //! they say on purpose, as the API has moved on or clients need it:
 //!
 //! - There is no `datacenter` in servers and primary IPs (removed in July 2026); the profiles from before show it.
-//! - `DELETE /load_balancers/{id}` is 200 with an action, which clients read.
+//! - `DELETE /load_balancers/{id}` is 201 with an action (since October 2026); the profiles from before say 204.
+//! - An unassigned primary IP has the `assignee_type` `unassigned` (since August 2026).
+//! - A token that may only look is told `forbidden`; `token_readonly` is the word of the profiles from before.
+//! - `GET /networks/{id}/members` and fields that are newer are not described: `deprecation` of images and of load
+//!   balancer types, `detail` of a failed health check, `traffic` in the prices.
 //! - Wishes name images, server types and keys by number as well as by name.
 #![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
 

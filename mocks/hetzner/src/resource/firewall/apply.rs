@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::action::Undertaking;
 use crate::call::{Answer, Answered, Call, Wrong};
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::firewall::target::{self, Target};
@@ -39,11 +40,14 @@ pub(super) fn off_resources(project: &mut Project, call: &Call<'_>) -> Answered 
     let targets = body.required("remove_from", target::list);
     let firewall = project.firewalls.get(call.id())?;
     body.done()?;
-    for target in &targets {
-        removable(project, firewall, target)?;
-    }
-    let mut actions: Vec<Value> = Vec::with_capacity(targets.len());
+    let mut going = Vec::with_capacity(targets.len());
     for target in targets {
+        if removable(project, firewall, &target)? {
+            going.push(target);
+        }
+    }
+    let mut actions: Vec<Value> = Vec::with_capacity(going.len());
+    for target in going {
         let undertaking = concerning("remove_firewall", project, call.id(), &target);
         let effect = Effect::Removed { firewall: call.id(), target };
         let begun = project.begin(call.now, undertaking.effect(effect));
@@ -69,7 +73,8 @@ pub(super) fn applicable(project: &Project, firewall: u64, target: &Target) -> R
     Ok(())
 }
 
-fn removable(project: &Project, firewall: &Firewall, target: &Target) -> Result<(), Wrong> {
+/// Whether there is anything to take off. Until August 2025 it was refused if there was not.
+fn removable(project: &Project, firewall: &Firewall, target: &Target) -> Result<bool, Wrong> {
     if let Target::Server(id) = target {
         let server = project.servers.find(*id).ok_or_else(|| no_such_resource(*id))?;
         if !firewall.is_applied_to(target) && firewall.guards(server) {
@@ -80,12 +85,15 @@ fn removable(project: &Project, firewall: &Firewall, target: &Target) -> Result<
         }
     }
     if !firewall.is_applied_to(target) {
+        if project.profile >= Profile::June2026 {
+            return Ok(false);
+        }
         return Err(Wrong::new("firewall_already_removed", "firewall is not applied to the resource"));
     }
     if firewall.pending.contains(target) {
         return Err(Wrong::new("conflict", "firewall is just being applied to the resource"));
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Begins to apply a firewall, and shows the action.

@@ -37,7 +37,11 @@ pub(super) fn update_service(project: &mut Project, call: &Call<'_>) -> Answered
     unlocked(project, call)?;
     let others = balancer.services.iter().filter(|it| it.listen_port != port).cloned();
     let services: Vec<Service> = others.chain([service.clone()]).collect();
-    check_services(project, &services)?;
+    // A port that is taken has another status here than for new services.
+    check_services(project, &services).map_err(|wrong| match wrong.status() {
+        412 => wrong.with_status(422),
+        _ => wrong,
+    })?;
     Load { services: &services, targets: &balancer.targets }.fits(type_of(project, balancer)?)?;
     Ok(begin(project, call, "update_service", Change::Service(service)))
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::action::{Undertaking, action_routes};
 use crate::call::{Answer, Answered, Call, Route, absent, change, list, look};
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::{change as changes, create, interface};
@@ -50,7 +51,7 @@ fn change_protection(project: &mut Project, call: &Call<'_>) -> Answered {
     upkeep::change_protection(project, call, |project| &mut project.load_balancers)
 }
 
-/// It is gone at once; the action only tells how long the cloud works on it.
+/// It is gone at once; the action, which there is since October 2026, only tells how long the cloud works on it.
 fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     upkeep::deletable(project.load_balancers.get(id)?)?;
@@ -60,5 +61,8 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
         project.pools.give_back(balancer.public.ipv6.into());
     }
     let begun = project.begin(call.now, Undertaking::on("delete_load_balancer", Kind::LoadBalancer, id));
-    Ok(Answer::ok(json!({"action": project.action(begun)})))
+    if project.profile < Profile::Current {
+        return Ok(Answer::nothing());
+    }
+    Ok(Answer::created(json!({"action": project.action(begun)})))
 }
