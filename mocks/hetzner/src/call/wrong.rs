@@ -71,6 +71,7 @@ const CODES: &[(&str, u16)] = &[
     ("target_already_defined", 422),
     ("targets_without_use_private_ip", 422),
     ("volume_already_attached", 422),
+    ("vswitch_id_already_used", 422),
     ("locked", 423),
     ("protected", 423),
     ("rate_limit_exceeded", 429),

@@ -13,7 +13,8 @@
 //! - An unassigned primary IP has the `assignee_type` `unassigned` (since August 2026).
 //! - A token that may only look is told `forbidden`; `token_readonly` is the word of the profiles from before.
 //! - `GET /networks/{id}/members` and fields that are newer are not described: `deprecation` of images and of load
-//!   balancer types, `detail` of a failed health check, `traffic` in the prices.
+//!   balancer types, `detail` of a failed health check.
+//! - The profile 2024 has no `location` and no `locations`, and `traffic` among the prices.
 //! - Wishes name images, server types and keys by number as well as by name.
 #![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
 

@@ -97,15 +97,19 @@ fn cut(value: Value, show: Show, depth: usize) -> Value {
 
 fn id_and_name(value: Value) -> Value {
     let Value::Object(fields) = value else { return value };
+    if !fields.contains_key("id") {
+        return fields.into();
+    }
     let kept = fields.into_iter().filter(|(name, _)| name == "id" || name == "name");
     kept.collect::<Map<_, _>>().into()
 }
 
-/// What fits into a line stands in one, and so does an action.
+/// What fits into a line stands in one, and so do an action and a list of ids.
 fn write_pretty(out: &mut String, value: &Value, indent: usize) {
     let line = value.to_string();
     let inner = indent + 2;
-    let fits = indent + line.len() <= WIDTH || value.get("command").is_some();
+    let is_ids = value.as_array().is_some_and(|items| items.iter().all(Value::is_number));
+    let fits = indent + line.len() <= WIDTH || value.get("command").is_some() || is_ids;
     match value {
         Value::Object(fields) if !fits => {
             out.push('{');

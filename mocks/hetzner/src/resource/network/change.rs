@@ -10,6 +10,7 @@ pub(super) fn add_subnet(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
     let draft = call.asked(draft::subnet)?;
     unchanging(project, call.id())?;
+    draft::vswitch_free(project, Some(call.id()), &draft)?;
     let subnet = draft::fit_subnet(project, &network.plan, &network.routes, draft, "")?;
     Ok(begin(project, call, "add_subnet", Effect::SubnetAdded { network: call.id(), subnet }))
 }

@@ -63,6 +63,20 @@ pub(super) fn destinations(routes: &[Route]) -> Vec<Range> {
     routes.iter().map(|route| route.destination).collect()
 }
 
+/// Refuses a vSwitch that another network is coupled with.
+pub(super) fn vswitch_free(
+    project: &Project,
+    network: Option<u64>,
+    draft: &SubnetDraft,
+) -> Result<(), Wrong> {
+    let mut others = project.networks.all().filter(|other| Some(other.head.id) != network);
+    let wanted = |subnet: &Subnet| draft.vswitch.is_some() && subnet.vswitch == draft.vswitch;
+    if others.any(|other| other.plan.subnets().iter().any(wanted)) {
+        return Err(Wrong::new("vswitch_id_already_used", "vswitch id already used by another network"));
+    }
+    Ok(())
+}
+
 /// The subnet that a draft comes to, if it fits. `place` is where the draft stands in the body.
 pub(super) fn fit_subnet(
     project: &Project,

@@ -69,6 +69,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish) -> Result<Network, W
     }
     let mut plan = PrivateSpace::new(wish.range).map_err(|message| Wrong::invalid("ip_range", message))?;
     for (index, draft) in wish.subnets.into_iter().enumerate() {
+        draft::vswitch_free(project, None, &draft)?;
         let place = format!("subnets.{index}.");
         let subnet = draft::fit_subnet(project, &plan, &[], draft, &place)?;
         let added = plan.add_subnet(subnet, &[]);

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::call::{Answer, Answered, Call};
 use crate::catalogue::{AddressPrice, AddressPrices};
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::offer::show::{amount, prices};
 
@@ -18,7 +19,7 @@ pub(super) fn pricing(project: &Project, _call: &Call<'_>) -> Answered {
     // The price of a floating IP from before there were versions and locations of it.
     let floating_ip =
         fees.floating_ips.ipv4.first().map(|price| json!({"price_monthly": amount(project, price.monthly)}));
-    Ok(Answer::ok(json!({"pricing": {
+    let mut shown = json!({
         "currency": fees.currency,
         "vat_rate": format!("{:.6}", fees.vat_rate),
         "primary_ips": addresses(project, &fees.primary_ips),
@@ -29,8 +30,12 @@ pub(super) fn pricing(project: &Project, _call: &Call<'_>) -> Answered {
         "server_backup": {"percentage": format!("{:.10}", fees.server_backup_percentage)},
         "server_types": server_types.map(typed).collect::<Vec<Value>>(),
         "load_balancer_types": balancers.map(typed).collect::<Vec<Value>>(),
-        "traffic": {"price_per_tb": amount(project, fees.traffic_per_tb)},
-    }})))
+    });
+    if project.profile == Profile::Y2024 {
+        // It stands with each type since August 2024.
+        shown["traffic"] = json!({"price_per_tb": amount(project, fees.traffic_per_tb)});
+    }
+    Ok(Answer::ok(json!({"pricing": shown})))
 }
 
 fn addresses(project: &Project, all: &AddressPrices) -> Vec<Value> {
