@@ -52,9 +52,17 @@ impl Call<'_> {
         Body::parse(self.body)
     }
 
+    /// What the body asks for. It must say all of that without a mistake, and nothing else.
+    pub(crate) fn asked<T>(&self, read: impl FnOnce(&mut Body) -> T) -> Result<T, Wrong> {
+        let mut body = self.body()?;
+        let wish = read(&mut body);
+        body.done()?;
+        Ok(wish)
+    }
+
     /// For requests without parameters: there must be none.
     pub(crate) fn no_body(&self) -> Result<(), Wrong> {
-        self.body()?.done()
+        self.asked(|_| ())
     }
 }
 

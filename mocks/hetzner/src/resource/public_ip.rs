@@ -73,12 +73,12 @@ pub(crate) struct Renaming {
 impl Renaming {
     /// Reads what a body asks for. It may name another address than the one it is for: see [`Renaming::fits`].
     pub(crate) fn read(body: &mut Body) -> Option<Self> {
-        let ip = body.required("ip", |body, field| {
-            let ip = body.text(field)?.parse::<IpAddr>().ok();
+        let ip = body.needed("ip", |body, field| {
+            let ip = body.text(field)?.parse().ok();
             if ip.is_none() {
                 body.wrong(field, "Not a valid IP address.");
             }
-            Some(ip)
+            ip
         });
         let name = hostname(body, "dns_ptr");
         Some(Self { ip: ip?, name })
@@ -96,6 +96,11 @@ impl Renaming {
             ));
         }
         Ok(asked)
+    }
+
+    /// Which address it is about.
+    pub(crate) fn ip(&self) -> IpAddr {
+        self.ip
     }
 
     pub(crate) fn apply(self, names: &mut Names) {

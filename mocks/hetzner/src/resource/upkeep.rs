@@ -1,9 +1,7 @@
 //! What everything lets be changed: its name, its labels, its protection against being deleted.
 
-use serde_json::json;
-
 use crate::action::Undertaking;
-use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
 use crate::resource::shelf::{Labels, Resource, Shelf};
 
@@ -21,25 +19,33 @@ pub(crate) fn name(body: &mut Body, field: &str) -> Option<String> {
     Some(name)
 }
 
+/// Another name, and other labels.
+pub(crate) struct Naming {
+    name: Option<String>,
+    labels: Option<Labels>,
+}
+
+/// Reads what a thing shall be called from now on.
+pub(crate) fn naming(body: &mut Body, name: impl Fn(&mut Body, &str) -> Option<String>) -> Naming {
+    Naming { name: name(body, "name"), labels: body.labels() }
+}
+
 /// Changes name and labels as the body says, which must say nothing else.
 pub(crate) fn rename<T: Resource>(
     shelf: &mut Shelf<T>,
     call: &Call<'_>,
     name: impl Fn(&mut Body, &str) -> Option<String>,
 ) -> Result<(), Wrong> {
-    let mut body = call.body()?;
-    let (name, labels) = (name(&mut body, "name"), body.labels());
     shelf.get(call.id())?;
-    body.done()?;
-    set(shelf, call.id(), name, labels)
+    let naming = call.asked(|body| naming(body, name))?;
+    set(shelf, call.id(), naming)
 }
 
 /// Sets a name, if it is free, and labels.
 pub(crate) fn set<T: Resource>(
     shelf: &mut Shelf<T>,
     id: u64,
-    name: Option<String>,
-    labels: Option<Labels>,
+    Naming { name, labels }: Naming,
 ) -> Result<(), Wrong> {
     if let Some(name) = &name {
         shelf.free_name(name, Some(id))?;
@@ -56,15 +62,14 @@ pub(crate) fn change_protection<T: Resource>(
     call: &Call<'_>,
     shelf: fn(&mut Project) -> &mut Shelf<T>,
 ) -> Answered {
-    let mut body = call.body()?;
-    // hcloud-go 1 repeats the id of primary IPs.
-    body.ignore("ID");
-    let keep = body.flag("delete");
     let head = shelf(project).get_mut(call.id())?.head_mut();
-    body.done()?;
+    let keep = call.asked(|body| {
+        // hcloud-go 1 repeats the id of primary IPs.
+        body.ignore("ID");
+        body.flag("delete")
+    })?;
     head.kept = keep.unwrap_or(head.kept);
-    let begun = project.begin(call.now, Undertaking::on("change_protection", T::KIND, call.id()).shared());
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, Undertaking::on("change_protection", T::KIND, call.id()).shared()))
 }
 
 /// Refuses to delete what is protected.

@@ -36,15 +36,11 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let name = body.required("name", upkeep::name);
-    let labels = body.labels().unwrap_or_default();
-    let source = if wants_managed(&mut body) {
-        Source::Managed(body.required("domain_names", domains))
-    } else {
-        Source::Uploaded(uploaded(&mut body))
-    };
-    body.done()?;
+    let (name, labels, source) = call.asked(|body| {
+        let name = body.required("name", upkeep::name);
+        let labels = body.labels().unwrap_or_default();
+        (name, labels, source(body))
+    })?;
     project.certificates.free_name(&name, None)?;
     let head = project.certificates.head(call.now, name, labels);
     let (chain, managed) = match source {
@@ -58,6 +54,14 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
         "certificate": show(project, project.certificates.get(id)?),
         "action": begun.map_or(Value::Null, |begun| project.action(begun)),
     })))
+}
+
+fn source(body: &mut Body) -> Source {
+    if wants_managed(body) {
+        Source::Managed(body.required("domain_names", domains))
+    } else {
+        Source::Uploaded(uploaded(body))
+    }
 }
 
 /// Some clients send an empty type for the usual one.
@@ -138,7 +142,7 @@ fn retry(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     managed.issuance = Issuance::Pending;
     let begun = issue(project, call, call.id(), "issue_certificate");
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }
 
 fn issue(project: &mut Project, call: &Call<'_>, id: u64, command: &'static str) -> Begun {

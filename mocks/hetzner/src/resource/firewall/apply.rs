@@ -17,10 +17,8 @@ use crate::resource::firewall::{Effect, Firewall, is_public};
 const MOST_OF_A_SERVER: usize = 5;
 
 pub(super) fn to_resources(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let targets = body.required("apply_to", target::list);
     let firewall = project.firewalls.get(call.id())?;
-    body.done()?;
+    let targets = call.asked(|body| body.required("apply_to", target::list))?;
     for (index, target) in targets.iter().enumerate() {
         if firewall.is_applied_to(target) || targets.iter().take(index).any(|other| other == target) {
             return Err(Wrong::new(
@@ -36,10 +34,8 @@ pub(super) fn to_resources(project: &mut Project, call: &Call<'_>) -> Answered {
 }
 
 pub(super) fn off_resources(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let targets = body.required("remove_from", target::list);
     let firewall = project.firewalls.get(call.id())?;
-    body.done()?;
+    let targets = call.asked(|body| body.required("remove_from", target::list))?;
     let mut going = Vec::with_capacity(targets.len());
     for target in targets {
         if removable(project, firewall, &target)? {

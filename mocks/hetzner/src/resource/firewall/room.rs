@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 use crate::action::{Undertaking, action_routes};
 use crate::call::{Answer, Answered, Body, Call, Route, Wrong, change, list, look};
 use crate::project::Project;
+use crate::resource::firewall::rule::{self, Rule};
 use crate::resource::firewall::show::show;
 use crate::resource::firewall::target::{self, Target};
-use crate::resource::firewall::{Firewall, apply, rule};
+use crate::resource::firewall::{Firewall, apply};
+use crate::resource::shelf::Labels;
 use crate::resource::{Kind, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
@@ -35,13 +37,25 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
     Ok(Answer::ok(json!({"firewall": show(project, project.firewalls.get(call.id())?)})))
 }
 
+/// What a body asks for.
+struct Wish {
+    name: String,
+    labels: Labels,
+    rules: Vec<Rule>,
+    targets: Vec<Target>,
+}
+
+fn read(body: &mut Body) -> Wish {
+    Wish {
+        name: body.required("name", name),
+        labels: body.labels().unwrap_or_default(),
+        rules: rule::list(body, "rules").unwrap_or_default(),
+        targets: target::list(body, "apply_to").unwrap_or_default(),
+    }
+}
+
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let name = body.required("name", name);
-    let labels = body.labels().unwrap_or_default();
-    let rules = rule::list(&mut body, "rules").unwrap_or_default();
-    let targets = target::list(&mut body, "apply_to").unwrap_or_default();
-    body.done()?;
+    let Wish { name, labels, rules, targets } = call.asked(read)?;
     project.firewalls.free_name(&name, None)?;
     check(project, &targets)?;
     let has_rules = !rules.is_empty();
@@ -88,11 +102,8 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 
 /// The rules hold at once; what takes time is to bring them to each server.
 fn set_rules(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let rules = body.required("rules", rule::list);
     let firewall = project.firewalls.get_mut(call.id())?;
-    body.done()?;
-    firewall.rules = rules;
+    firewall.rules = call.asked(|body| body.required("rules", rule::list))?;
     let mut actions = vec![begin_rules(project, call.now, call.id())];
     let firewall = project.firewalls.get(call.id())?;
     let guarded = project.servers.all().filter(|server| firewall.guards(server));

@@ -68,8 +68,8 @@ pub(super) fn list(body: &mut Body, field: &str) -> Option<Vec<Rule>> {
 }
 
 fn read(body: &mut Body) -> Option<Rule> {
-    let direction = body.required("direction", |body, field| Some(body.word(field, &DIRECTIONS)));
-    let protocol = body.required("protocol", |body, field| Some(body.word(field, &PROTOCOLS)));
+    let direction = body.needed("direction", |body, field| body.word(field, &DIRECTIONS));
+    let protocol = body.needed("protocol", |body, field| body.word(field, &PROTOCOLS));
     let (source_ips, destination_ips) = (ranges(body, "source_ips"), ranges(body, "destination_ips"));
     let (source, destination) = (("source_ips", &*source_ips), ("destination_ips", &*destination_ips));
     match direction {

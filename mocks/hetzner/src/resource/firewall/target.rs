@@ -29,7 +29,7 @@ pub(super) fn list(body: &mut Body, field: &str) -> Option<Vec<Target>> {
 fn read(item: &mut Body) -> Option<Target> {
     // Clients give back what they were shown.
     item.ignore("applied_to_resources");
-    match item.required("type", |item, field| Some(item.word(field, &TYPES))) {
+    match item.needed("type", |item, field| item.word(field, &TYPES)) {
         Some(Type::Server) => Some(Target::Server(item.required("server", server))),
         Some(Type::Selector) => Some(Target::Selector(item.required("label_selector", selector))),
         None => {

@@ -1,10 +1,9 @@
 //! Leading floating IPs to servers, and naming their addresses.
 
 use mock_clock::Time;
-use serde_json::json;
 
 use crate::action::{Begun, Undertaking};
-use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::floating_ip::Effect;
@@ -14,16 +13,14 @@ use crate::resource::public_ip::Renaming;
 pub(super) fn assign(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.floating_ips.get(id)?;
-    let mut body = call.body()?;
-    let server = body.required("server", Body::id);
-    body.done()?;
+    let server = call.asked(|body| body.required("server", Body::id))?;
     project.servers.get(server)?;
     project.unlocked(Kind::FloatingIp, id)?;
     if ip.server == Some(server) {
         return Err(Wrong::new("floating_ip_assigned", "the floating IP is already assigned to the server"));
     }
     let begun = begin(project, call.now, id, server);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }
 
 /// Leads it to a server that is there.
@@ -46,21 +43,17 @@ pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
     let undertaking = Undertaking::on("unassign_floating_ip", Kind::FloatingIp, id)
         .with(Kind::Server, server)
         .effect(Effect::Unassigned { id });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 /// Names are kept elsewhere: clients give them while they attach the thing to something.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.floating_ips.get(id)?;
-    let mut body = call.body()?;
-    let asked = Renaming::read(&mut body);
-    body.done()?;
+    let asked = call.asked(Renaming::read)?;
     let renaming = Renaming::fits(asked, ip.ip, &ip.dns_ptr)?;
     let undertaking = Undertaking::on("change_dns_ptr", Kind::FloatingIp, id)
         .shared()
         .effect(Effect::Renamed { id, renaming });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }

@@ -44,7 +44,7 @@ struct Wish {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = read(call)?;
+    let wish = call.asked(read)?;
     if let Some(name) = &wish.name {
         project.floating_ips.free_name(name, None)?;
     }
@@ -71,10 +71,9 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(Answer::created(answer))
 }
 
-fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
-    let mut body = call.body()?;
+fn read(body: &mut Body) -> Wish {
     let wish = Wish {
-        name: upkeep::name(&mut body, "name"),
+        name: upkeep::name(body, "name"),
         description: body.text("description"),
         labels: body.labels().unwrap_or_default(),
         v4: body.required("type", |body, field| body.word(field, &VERSIONS)),
@@ -84,8 +83,7 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
     if wish.home.is_none() && wish.server.is_none() {
         body.wrong("home_location", "Missing data for required field.");
     }
-    body.done()?;
-    Ok(wish)
+    wish
 }
 
 /// Where it is at home: where its server is if nobody says.
@@ -103,11 +101,9 @@ fn place(project: &Project, wish: &Wish) -> Result<String, Wrong> {
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     project.floating_ips.get(id)?;
-    let mut body: Body = call.body()?;
-    let (name, labels) = (upkeep::name(&mut body, "name"), body.labels());
-    let description = body.text("description");
-    body.done()?;
-    upkeep::set(&mut project.floating_ips, id, name, labels)?;
+    let (naming, description) =
+        call.asked(|body| (upkeep::naming(body, upkeep::name), body.text("description")))?;
+    upkeep::set(&mut project.floating_ips, id, naming)?;
     if description.is_some() {
         project.floating_ips.get_mut(id)?.description = description;
     }

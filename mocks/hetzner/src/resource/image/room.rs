@@ -41,10 +41,10 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 /// A backup may become a snapshot, which stays when its server goes. There is no way back.
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     let image = own(project, call)?;
-    let mut body = call.body()?;
-    let (description, labels) = (body.text("description"), body.labels());
-    let kind = body.word("type", &[("snapshot", ImageKind::Snapshot)]);
-    body.done()?;
+    let (description, labels, kind) = call.asked(|body| {
+        let kind = body.word("type", &[("snapshot", ImageKind::Snapshot)]);
+        (body.text("description"), body.labels(), kind)
+    })?;
     image.description = description.unwrap_or_else(|| std::mem::take(&mut image.description));
     image.head.labels = labels.unwrap_or_else(|| std::mem::take(&mut image.head.labels));
     if let Some(kind) = kind.filter(|kind| *kind != image.kind) {

@@ -1,7 +1,5 @@
 //! What is done with a load balancer: services, targets, algorithm, type. One change at a time.
 
-use serde_json::json;
-
 use crate::action::Undertaking;
 use crate::call::{Answer, Answered, Body, Call, Wrong};
 use crate::project::Project;
@@ -13,9 +11,7 @@ use crate::resource::load_balancer::{Load, reading, target, type_of};
 
 pub(super) fn add_service(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let service = reading::new(&mut body);
-    body.done()?;
+    let service = call.asked(reading::new)?;
     unlocked(project, call)?;
     let mut services = balancer.services.clone();
     services.push(service.clone());
@@ -48,9 +44,7 @@ pub(super) fn update_service(project: &mut Project, call: &Call<'_>) -> Answered
 
 pub(super) fn delete_service(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let port = body.required("listen_port", reading::port);
-    body.done()?;
+    let port = call.asked(|body| body.required("listen_port", reading::port))?;
     unlocked(project, call)?;
     if !balancer.services.iter().any(|it| it.listen_port == port) {
         return Err(no_service(port));
@@ -64,9 +58,7 @@ fn no_service(port: u16) -> Wrong {
 
 pub(super) fn add_target(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let target = target::read(&mut body);
-    body.done()?;
+    let target = call.asked(target::read)?;
     unlocked(project, call)?;
     target.check(project, balancer.reach(), &balancer.targets)?;
     let mut targets = balancer.targets.clone();
@@ -77,9 +69,7 @@ pub(super) fn add_target(project: &mut Project, call: &Call<'_>) -> Answered {
 
 pub(super) fn remove_target(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let target = target::read(&mut body);
-    body.done()?;
+    let target = call.asked(target::read)?;
     unlocked(project, call)?;
     if !balancer.targets.iter().any(|it| it.is_same(&target)) {
         // Clients know this by its words.
@@ -90,18 +80,14 @@ pub(super) fn remove_target(project: &mut Project, call: &Call<'_>) -> Answered 
 
 pub(super) fn change_algorithm(project: &mut Project, call: &Call<'_>) -> Answered {
     project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let algorithm = algorithm(&mut body);
-    body.done()?;
+    let algorithm = call.asked(algorithm)?;
     unlocked(project, call)?;
     Ok(begin(project, call, "change_algorithm", Change::Algorithm(algorithm)))
 }
 
 pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let wanted = body.required("load_balancer_type", Body::id_or_name);
-    body.done()?;
+    let wanted = call.asked(|body| body.required("load_balancer_type", Body::id_or_name))?;
     unlocked(project, call)?;
     let balancer_type = orderable_type(project, call.now, &wanted)?;
     let load = Load { services: &balancer.services, targets: &balancer.targets };
@@ -122,6 +108,5 @@ pub(super) fn unlocked(project: &Project, call: &Call<'_>) -> Result<(), Wrong> 
 pub(super) fn begin(project: &mut Project, call: &Call<'_>, command: &'static str, change: Change) -> Answer {
     let effect = change.of(call.id());
     let undertaking = Undertaking::on(command, Kind::LoadBalancer, call.id()).effect(effect);
-    let begun = project.begin(call.now, undertaking);
-    Answer::created(json!({"action": project.action(begun)}))
+    project.undertake(call.now, undertaking)
 }

@@ -1,7 +1,5 @@
 //! `POST /load_balancers`: everything is checked before anything is made, so a refusal leaves nothing behind.
 
-use std::collections::BTreeMap;
-
 use mock_clock::Time;
 use serde_json::{Value, json};
 
@@ -14,6 +12,7 @@ use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::target::{self, Reach, Target};
 use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, Public, reading};
 use crate::resource::network::{self, Membership, Wanted};
+use crate::resource::public_ip::Names;
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, offer};
 
@@ -32,6 +31,8 @@ struct Wish {
     network: Option<u64>,
     public: bool,
     labels: Labels,
+    /// Its public addresses are those of primary IPs.
+    names_addresses: bool,
 }
 
 /// What it comes to, after all checks.
@@ -42,7 +43,10 @@ struct Order {
 }
 
 pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = read(call)?;
+    let wish = call.asked(read)?;
+    if wish.names_addresses {
+        return Err(Wrong::not_simulated("POST", "/load_balancers with primary IPs"));
+    }
     let order = check(project, call.now, &wish)?;
     let network = wish.network;
     let id = make(project, call, wish, order)?;
@@ -57,8 +61,7 @@ pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(Answer::created(json!({"load_balancer": balancer, "action": project.action(created)})))
 }
 
-fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
-    let mut body = call.body()?;
+fn read(body: &mut Body) -> Wish {
     let wish = Wish {
         name: body.required("name", name),
         balancer_type: body.required("load_balancer_type", Body::id_or_name),
@@ -70,19 +73,18 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
         network: body.id("network"),
         public: body.flag("public_interface").unwrap_or(true),
         labels: body.labels().unwrap_or_default(),
+        names_addresses: body.object("public_net", names_addresses).unwrap_or(false),
     };
-    let address = |net: &mut Body| net.id("ipv4").is_some() | net.id("ipv6").is_some();
-    let given = body.object("public_net", address).unwrap_or(false);
     match (&wish.location, &wish.zone) {
         (Some(_), Some(_)) => body.wrong("network_zone", "Must not be given together with location."),
         (None, None) => body.wrong("location", "Either location or network_zone is needed."),
         _ => {}
     }
-    body.done()?;
-    if given {
-        return Err(Wrong::not_simulated("POST", "/load_balancers with primary IPs"));
-    }
-    Ok(wish)
+    wish
+}
+
+fn names_addresses(net: &mut Body) -> bool {
+    net.id("ipv4").is_some() | net.id("ipv6").is_some()
 }
 
 /// The name of a load balancer has no space at its ends.
@@ -97,7 +99,7 @@ pub(super) fn name(body: &mut Body, field: &str) -> Option<String> {
 }
 
 pub(super) fn algorithm(body: &mut Body) -> Algorithm {
-    let word = body.required("type", |body, field| Some(body.word(field, &Algorithm::WORDS)));
+    let word = body.needed("type", |body, field| body.word(field, &Algorithm::WORDS));
     word.unwrap_or(Algorithm::RoundRobin)
 }
 
@@ -190,7 +192,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Res
         services: wish.services,
         targets: wish.targets,
         networks: order.membership.into_iter().collect(),
-        public: Public { enabled: wish.public, ipv4, ipv6, names: BTreeMap::new() },
+        public: Public { enabled: wish.public, ipv4, ipv6, names: Names::new() },
     });
     project.opened(call, Kind::LoadBalancer, id);
     Ok(id)

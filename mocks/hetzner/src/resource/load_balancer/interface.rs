@@ -1,27 +1,21 @@
 //! Which networks a load balancer is in, private and public, and its names there.
 
-use std::net::{IpAddr, Ipv4Addr};
-
-use serde_json::json;
+use std::net::IpAddr;
 
 use crate::action::Undertaking;
-use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::load_balancer::change::{begin, unlocked};
 use crate::resource::load_balancer::effect::Change;
 use crate::resource::load_balancer::target::Target;
 use crate::resource::network::{self, Wanted};
-
-/// Names beyond this are refused.
-const LONGEST_HOST_NAME: usize = 253;
+use crate::resource::public_ip::Renaming;
 
 pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let id = body.required("network", Body::id);
-    let (ip, range) = (address(&mut body, "ip"), body.text("ip_range"));
-    body.done()?;
+    let (id, ip, range) =
+        call.asked(|body| (body.required("network", Body::id), body.ipv4("ip"), body.filled("ip_range")))?;
     unlocked(project, call)?;
     project.networks.get(id)?;
     if !balancer.networks.is_empty() {
@@ -35,28 +29,18 @@ pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let wanted = Wanted { network: id, zone, ip, range: range.as_deref(), alias_ips: &[] };
     let membership = network::place(project, &wanted)?;
     project.load_balancers.get_mut(call.id())?.networks.push(membership);
-    let begun = project.begin(call.now, network::joining(Kind::LoadBalancer, call.id(), id));
-    Ok(Answer::created(json!({"action": project.action(begun)})))
-}
-
-/// An empty text is none.
-fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
-    let text = body.text(field).filter(|text| !text.is_empty())?;
-    text.parse().map_err(|_| body.wrong(field, "Not a valid IPv4 address.")).ok()
+    Ok(project.undertake(call.now, network::joining(Kind::LoadBalancer, call.id(), id)))
 }
 
 pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
-    let mut body = call.body()?;
-    let id = body.required("network", Body::id);
-    body.done()?;
+    let id = call.asked(|body| body.required("network", Body::id))?;
     unlocked(project, call)?;
     project.networks.get(id)?;
     if !balancer.networks.iter().any(|it| it.network == id) {
         return Err(not_attached());
     }
-    let begun = project.begin(call.now, network::leaving(Kind::LoadBalancer, call.id(), id));
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, network::leaving(Kind::LoadBalancer, call.id(), id)))
 }
 
 pub(super) fn enable(project: &mut Project, call: &Call<'_>) -> Answered {
@@ -88,25 +72,15 @@ fn not_attached() -> Wrong {
 
 /// The usual name comes back if none is given.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
-    let balancer = project.load_balancers.get_mut(call.id())?;
-    let mut body = call.body()?;
-    let ip = body.required("ip", Body::text);
-    let name = body.text("dns_ptr");
-    let mine = [IpAddr::V4(balancer.public.ipv4), IpAddr::V6(balancer.public.ipv6())];
-    let ip = ip.parse().ok().filter(|ip| mine.contains(ip));
-    if ip.is_none() {
-        body.wrong("ip", "Must be a public IP of the load balancer.");
-    }
-    if name.as_ref().is_some_and(|name| !(1..=LONGEST_HOST_NAME).contains(&name.len())) {
-        body.wrong("dns_ptr", "Not a valid host name.");
-    }
-    body.done()?;
-    match (ip, name) {
-        (Some(ip), Some(name)) => balancer.public.names.insert(ip, name),
-        (Some(ip), None) => balancer.public.names.remove(&ip),
-        (None, _) => None,
-    };
-    let begun =
-        project.begin(call.now, Undertaking::on("change_dns_ptr", Kind::LoadBalancer, call.id()).shared());
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    let public = &project.load_balancers.get(call.id())?.public;
+    let asked = call.asked(Renaming::read)?;
+    let mine = [IpAddr::V4(public.ipv4), IpAddr::V6(public.ipv6())];
+    let renaming = asked.filter(|asked| mine.contains(&asked.ip()));
+    let renaming =
+        renaming.ok_or_else(|| Wrong::invalid("ip", "Must be a public IP of the load balancer."))?;
+    let effect = Change::Renamed(renaming).of(call.id());
+    Ok(project.undertake(
+        call.now,
+        Undertaking::on("change_dns_ptr", Kind::LoadBalancer, call.id()).shared().effect(effect),
+    ))
 }

@@ -16,8 +16,8 @@ mod tests;
 pub(crate) use effect::Effect;
 pub(crate) use room::{ACTIONS, ROUTES};
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +27,7 @@ use crate::call::Wrong;
 use crate::catalogue::LoadBalancerType;
 use crate::project::Project;
 use crate::resource::network::Membership;
+use crate::resource::public_ip::Names;
 use crate::resource::shelf::{Head, resource};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -61,7 +62,7 @@ struct Public {
     /// The first address of its network; the balancer answers on the second.
     ipv6: Ipv6Addr,
     /// Names set for addresses.
-    names: BTreeMap<IpAddr, String>,
+    names: Names,
 }
 
 impl Algorithm {

@@ -10,7 +10,7 @@ const IDLE_MOST: u64 = 1 << 20;
 
 /// A service that is new.
 pub(super) fn new(body: &mut Body) -> Service {
-    let protocol = body.required("protocol", |body, field| Some(body.word(field, &Protocol::WORDS)));
+    let protocol = body.needed("protocol", |body, field| body.word(field, &Protocol::WORDS));
     let protocol = protocol.unwrap_or(Protocol::Tcp);
     let usual = match protocol {
         Protocol::Http => Some(80),

@@ -64,5 +64,5 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     if project.profile < Profile::Current {
         return Ok(Answer::nothing());
     }
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }

@@ -38,7 +38,7 @@ const SHAPES: [(&str, Shape); 3] =
 /// Reads a target. What comes back for a mistake is a placeholder: [`Body::done`] refuses before it is used.
 pub(super) fn read(body: &mut Body) -> Target {
     let private = body.flag("use_private_ip").unwrap_or(false);
-    match body.required("type", |body, field| Some(body.word(field, &SHAPES))) {
+    match body.needed("type", |body, field| body.word(field, &SHAPES)) {
         Some(Shape::Server) => {
             let id = |body: &mut Body| body.required("id", Body::id);
             Target::Server { id: body.required("server", |body, field| body.object(field, id)), private }
@@ -48,7 +48,7 @@ pub(super) fn read(body: &mut Body) -> Target {
             Target::LabelSelector { selector, private }
         }
         Some(Shape::Ip) => {
-            let ip = body.required("ip", |body, field| Some(body.object(field, address)));
+            let ip = body.needed("ip", |body, field| body.object(field, address));
             Target::Ip(ip.unwrap_or(NOWHERE))
         }
         None => Target::Ip(NOWHERE),

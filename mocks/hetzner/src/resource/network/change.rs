@@ -1,7 +1,5 @@
 //! What is done with networks. Only one change at a time: a second one is told to come again.
 
-use serde_json::json;
-
 use crate::action::Undertaking;
 use crate::call::{Answer, Answered, Call, Wrong};
 use crate::project::Project;
@@ -10,9 +8,7 @@ use crate::resource::{Kind, upkeep};
 
 pub(super) fn add_subnet(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
-    let mut body = call.body()?;
-    let draft = draft::subnet(&mut body);
-    body.done()?;
+    let draft = call.asked(draft::subnet)?;
     unchanging(project, call.id())?;
     draft::vswitch_free(project, Some(call.id()), &draft)?;
     let subnet = draft::fit_subnet(project, &network.plan, &network.routes, draft, "")?;
@@ -21,9 +17,7 @@ pub(super) fn add_subnet(project: &mut Project, call: &Call<'_>) -> Answered {
 
 pub(super) fn delete_subnet(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
-    let mut body = call.body()?;
-    let range = draft::required_range(&mut body, "ip_range");
-    body.done()?;
+    let range = call.asked(|body| draft::required_range(body, "ip_range"))?;
     unchanging(project, call.id())?;
     if !network.plan.subnets().iter().any(|subnet| subnet.range == range) {
         return Err(Wrong::new("not_found", format!("subnet {range} not found")));
@@ -37,9 +31,7 @@ pub(super) fn delete_subnet(project: &mut Project, call: &Call<'_>) -> Answered 
 
 pub(super) fn add_route(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
-    let mut body = call.body()?;
-    let route = draft::route(&mut body);
-    body.done()?;
+    let route = call.asked(draft::route)?;
     unchanging(project, call.id())?;
     draft::fit_route(&network.plan, &network.routes, &route, "")?;
     Ok(begin(project, call, "add_route", Effect::RouteAdded { network: call.id(), route }))
@@ -47,9 +39,7 @@ pub(super) fn add_route(project: &mut Project, call: &Call<'_>) -> Answered {
 
 pub(super) fn delete_route(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
-    let mut body = call.body()?;
-    let route = draft::route(&mut body);
-    body.done()?;
+    let route = call.asked(draft::route)?;
     unchanging(project, call.id())?;
     if !network.routes.contains(&route) {
         return Err(Wrong::new("not_found", "route not found"));
@@ -59,9 +49,7 @@ pub(super) fn delete_route(project: &mut Project, call: &Call<'_>) -> Answered {
 
 pub(super) fn change_ip_range(project: &mut Project, call: &Call<'_>) -> Answered {
     let network = project.networks.get(call.id())?;
-    let mut body = call.body()?;
-    let range = draft::required_range(&mut body, "ip_range");
-    body.done()?;
+    let range = call.asked(|body| draft::required_range(body, "ip_range"))?;
     unchanging(project, call.id())?;
     network.plan.clone().extend(range).map_err(|message| Wrong::invalid("ip_range", message))?;
     Ok(begin(project, call, "change_ip_range", Effect::Extended { network: call.id(), range }))
@@ -82,6 +70,5 @@ pub(super) fn unchanging(project: &Project, id: u64) -> Result<(), Wrong> {
 }
 
 fn begin(project: &mut Project, call: &Call<'_>, command: &'static str, effect: Effect) -> Answer {
-    let begun = project.begin(call.now, Undertaking::on(command, Kind::Network, call.id()).effect(effect));
-    Answer::created(json!({"action": project.action(begun)}))
+    project.undertake(call.now, Undertaking::on(command, Kind::Network, call.id()).effect(effect))
 }

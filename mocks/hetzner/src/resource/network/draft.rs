@@ -26,28 +26,19 @@ pub(super) struct SubnetDraft {
 
 /// A range in CIDR notation.
 pub(super) fn range(body: &mut Body, field: &str) -> Option<Range> {
-    // Clients that know no range may send an empty text.
-    let text = body.text(field).filter(|text| !text.is_empty())?;
+    let text = body.filled(field)?;
     Range::parse(&text).map_err(|message| body.wrong(field, message)).ok()
 }
 
 /// A range that has to be there.
 pub(super) fn required_range(body: &mut Body, field: &str) -> Range {
-    let found = body.required(field, |body, field| match body.text(field).map(|text| Range::parse(&text)) {
-        Some(Err(message)) => {
-            body.wrong(field, message);
-            None
-        }
-        other => Some(other.and_then(Result::ok)),
-    });
-    found.unwrap_or(Range::ALL)
+    body.needed(field, range).unwrap_or(Range::ALL)
 }
 
 pub(super) fn subnet(body: &mut Body) -> SubnetDraft {
     // Old clients send one, though nobody can choose it.
     body.ignore("gateway");
-    let kind = body.required("type", |body, field| Some(body.word(field, &KINDS)));
-    let kind = kind.unwrap_or(SubnetKind::Cloud);
+    let kind = body.needed("type", |body, field| body.word(field, &KINDS)).unwrap_or(SubnetKind::Cloud);
     let zone = body.required("network_zone", Body::text);
     let range = range(body, "ip_range");
     let vswitch = body.number("vswitch_id", 0, i64::MAX.unsigned_abs()).filter(|id| *id > 0);
@@ -63,13 +54,8 @@ pub(super) fn subnet(body: &mut Body) -> SubnetDraft {
 
 pub(super) fn route(body: &mut Body) -> Route {
     let destination = required_range(body, "destination");
-    let gateway = body.required("gateway", |body, field| Some(address(body, field)));
-    Route { destination, gateway: gateway.unwrap_or(Ipv4Addr::UNSPECIFIED) }
-}
-
-fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
-    let text = body.text(field)?;
-    text.parse().map_err(|_| body.wrong(field, "Not a valid IPv4 address.")).ok()
+    let gateway = body.needed("gateway", Body::ipv4).unwrap_or(Ipv4Addr::UNSPECIFIED);
+    Route { destination, gateway }
 }
 
 /// Where the routes lead.

@@ -47,16 +47,14 @@ struct Wish {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let wish = Wish {
+    let wish = call.asked(|body| Wish {
         name: body.required("name", upkeep::name),
         labels: body.labels().unwrap_or_default(),
-        range: draft::required_range(&mut body, "ip_range"),
+        range: draft::required_range(body, "ip_range"),
         subnets: body.each("subnets", draft::subnet).unwrap_or_default(),
         routes: body.each("routes", draft::route).unwrap_or_default(),
         exposes_routes: body.flag("expose_routes_to_vswitch").unwrap_or(false),
-    };
-    body.done()?;
+    })?;
     let network = make(project, call, wish)?;
     let id = project.networks.put(network);
     project.opened(call, Kind::Network, id);
@@ -87,13 +85,13 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish) -> Result<Network, W
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let (name, labels) = (upkeep::name(&mut body, "name"), body.labels());
-    let exposes_routes = body.flag("expose_routes_to_vswitch");
     project.networks.get(call.id())?;
-    body.done()?;
+    let (naming, exposes_routes) = call.asked(|body| {
+        let exposes_routes = body.flag("expose_routes_to_vswitch");
+        (upkeep::naming(body, upkeep::name), exposes_routes)
+    })?;
     changes::unchanging(project, call.id())?;
-    upkeep::set(&mut project.networks, call.id(), name, labels)?;
+    upkeep::set(&mut project.networks, call.id(), naming)?;
     let network = project.networks.get_mut(call.id())?;
     network.exposes_routes = exposes_routes.unwrap_or(network.exposes_routes);
     one(project, call)

@@ -31,11 +31,10 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 
 /// It is there at once, so no action is shown.
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let name = body.required("name", upkeep::name);
-    body.required("type", |body, field| body.word(field, &[(SPREAD, ())]));
-    let labels = body.labels().unwrap_or_default();
-    body.done()?;
+    let (name, labels) = call.asked(|body| {
+        body.required("type", |body, field| body.word(field, &[(SPREAD, ())]));
+        (body.required("name", upkeep::name), body.labels().unwrap_or_default())
+    })?;
     project.placement_groups.free_name(&name, None)?;
     let head = project.placement_groups.head(call.now, name, labels);
     let id = project.placement_groups.put(PlacementGroup { head, members: BTreeSet::new() });

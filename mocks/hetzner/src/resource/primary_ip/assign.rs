@@ -1,10 +1,9 @@
 //! Giving primary IPs to servers, taking them back, and naming their addresses.
 
 use mock_clock::Time;
-use serde_json::json;
 
 use crate::action::{Begun, Undertaking};
-use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
 use crate::resource::primary_ip::{Effect, in_location, slot};
 use crate::resource::public_ip::Renaming;
@@ -16,11 +15,11 @@ const OLD_ID: &str = "ID";
 pub(super) fn assign(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.primary_ips.get(id)?;
-    let mut body = call.body()?;
-    body.ignore(OLD_ID);
-    let server = body.required("assignee_id", Body::id);
-    body.required("assignee_type", |body, field| body.word(field, &[("server", ())]));
-    body.done()?;
+    let server = call.asked(|body| {
+        body.ignore(OLD_ID);
+        body.required("assignee_type", |body, field| body.word(field, &[("server", ())]));
+        body.required("assignee_id", Body::id)
+    })?;
     project.unlocked(Kind::PrimaryIp, id)?;
     if ip.server.is_some() {
         return Err(Wrong::new("primary_ip_already_assigned", "the primary IP is already assigned"));
@@ -28,7 +27,7 @@ pub(super) fn assign(project: &mut Project, call: &Call<'_>) -> Answered {
     in_location(ip, &project.servers.get(server)?.location)?;
     takes(project, server, ip.v4)?;
     let begun = begin(project, call.now, id, server);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }
 
 /// Refuses a server that has an address of that version, that somebody works on, or that is not off.
@@ -72,8 +71,7 @@ pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
     let undertaking = Undertaking::on("unassign_primary_ip", Kind::Server, server)
         .with(Kind::PrimaryIp, id)
         .effect(Effect::Unassigned { id, server });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 /// The two know each other no more, if they still do.
@@ -89,16 +87,15 @@ pub(super) fn part(project: &mut Project, id: u64, server: u64) {
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let ip = project.primary_ips.get(id)?;
-    let mut body = call.body()?;
-    body.ignore(OLD_ID);
-    let asked = Renaming::read(&mut body);
-    body.done()?;
+    let asked = call.asked(|body| {
+        body.ignore(OLD_ID);
+        Renaming::read(body)
+    })?;
     let renaming = Renaming::fits(asked, ip.ip, &ip.dns_ptr)?;
     let undertaking = Undertaking::on("change_dns_ptr", Kind::PrimaryIp, id)
         .shared()
         .effect(Effect::Renamed { id, renaming });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 /// Whether somebody works on it, even if what is held for that is its server.

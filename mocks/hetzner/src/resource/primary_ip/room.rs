@@ -49,7 +49,7 @@ struct Wish {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = read(project, call)?;
+    let wish = call.asked(|body| read(body, project.profile))?;
     project.primary_ips.free_name(&wish.name, None)?;
     let location = place(project, &wish)?;
     quota::primary_ips(project, call.now, 1)?;
@@ -71,13 +71,12 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(Answer::created(answer))
 }
 
-fn read(project: &Project, call: &Call<'_>) -> Result<Wish, Wrong> {
-    let mut body = call.body()?;
+fn read(body: &mut Body, profile: Profile) -> Wish {
     let assignee = |body: &mut Body, field: &str| body.word(field, &[("server", ())]);
-    if project.profile < Profile::June2026 {
+    if profile < Profile::June2026 {
         body.required("assignee_type", assignee);
     } else {
-        assignee(&mut body, "assignee_type");
+        assignee(body, "assignee_type");
     }
     let wish = Wish {
         name: body.required("name", upkeep::name),
@@ -94,8 +93,7 @@ fn read(project: &Project, call: &Call<'_>) -> Result<Wish, Wrong> {
     if wish.location.is_none() && wish.datacenter.is_none() && wish.server.is_none() {
         body.wrong("location", "Missing data for required field.");
     }
-    body.done()?;
-    Ok(wish)
+    wish
 }
 
 /// Where it shall be, which is where its server is if it is to have one.
@@ -117,18 +115,18 @@ fn place(project: &Project, wish: &Wish) -> Result<String, Wrong> {
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let mut body = call.body()?;
-    let (name, labels) = (upkeep::name(&mut body, "name"), body.labels());
-    let auto_delete = body.flag("auto_delete");
     let kept = project.primary_ips.get(id)?.head.kept;
-    if kept && auto_delete == Some(true) {
-        body.wrong("auto_delete", "Must not be set while the primary IP is protected against deletion.");
-    }
-    body.done()?;
+    let (naming, auto_delete) = call.asked(|body| {
+        let auto_delete = body.flag("auto_delete");
+        if kept && auto_delete == Some(true) {
+            body.wrong("auto_delete", "Must not be set while the primary IP is protected against deletion.");
+        }
+        (upkeep::naming(body, upkeep::name), auto_delete)
+    })?;
     if assign::changing(project, id) {
         return Err(Wrong::new("conflict", "the primary IP is being changed"));
     }
-    upkeep::set(&mut project.primary_ips, id, name, labels)?;
+    upkeep::set(&mut project.primary_ips, id, naming)?;
     let ip = project.primary_ips.get_mut(id)?;
     ip.auto_delete = auto_delete.unwrap_or(ip.auto_delete);
     one(project, call)

@@ -22,7 +22,7 @@ pub(super) fn enable(project: &mut Project, call: &Call<'_>) -> Answered {
     let before = project.servers.get(id)?.backup_window.clone();
     let window = before.or_else(|| chosen.map(str::to_owned));
     let effect = Effect::Backups { server: id, window };
-    Ok(work::begin(project, call, Undertaking::on("enable_backup", Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on("enable_backup", Kind::Server, id).effect(effect)))
 }
 
 /// The backups that there are go at once.
@@ -30,7 +30,7 @@ pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = work::ready(project, call)?;
     image::forget(project, call, id);
     let effect = Effect::Backups { server: id, window: None };
-    Ok(work::begin(project, call, Undertaking::on("disable_backup", Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on("disable_backup", Kind::Server, id).effect(effect)))
 }
 
 /// Backups are made from now on, or no longer.
@@ -58,5 +58,5 @@ pub(super) fn create_image(project: &mut Project, call: &Call<'_>) -> Answered {
     let shown = project.images.find(image).map(|it| image::show(project, it));
     let undertaking = Undertaking::on("create_image", Kind::Server, id).with(Kind::Image, image);
     let undertaking = undertaking.effect(image::Effect::Written { image });
-    Ok(work::begin_with(project, call, undertaking, [("image", json!(shown))]))
+    Ok(project.undertake_with(call.now, undertaking, [("image", json!(shown))]))
 }

@@ -57,14 +57,13 @@ struct Order {
 }
 
 pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = read(call)?;
+    let wish = call.asked(read)?;
     let order = check(project, call.now, &wish)?;
     let server = make(project, call, &wish, &order);
     Ok(begin(project, call.now, &wish, &order, server))
 }
 
-fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
-    let mut body = call.body()?;
+fn read(body: &mut Body) -> Wish {
     let wish = Wish {
         name: body.required("name", hostname),
         server_type: body.required("server_type", Body::id_or_name),
@@ -76,20 +75,19 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
         networks: body.ids("networks").unwrap_or_default(),
         firewalls: body.each("firewalls", |item| item.required("firewall", Body::id)).unwrap_or_default(),
         placement_group: body.id("placement_group"),
-        public: public(&mut body),
+        public: public(body),
         labels: body.labels().unwrap_or_default(),
         automount: body.flag("automount").unwrap_or(false),
         start: body.flag("start_after_create").unwrap_or(true),
     };
-    user_data(&mut body);
+    user_data(body);
     if wish.location.is_some() && wish.datacenter.is_some() {
         body.wrong("location", "Must not be given together with datacenter.");
     }
     if wish.public.ipv4.is_none() && wish.public.ipv6.is_none() && wish.networks.is_empty() {
         body.wrong("public_net", "At least one of IPv4, IPv6 and a network is needed.");
     }
-    body.done()?;
-    Ok(wish)
+    wish
 }
 
 /// Accepts user data of a size that it may have. Nothing runs it.

@@ -21,7 +21,7 @@ pub(super) fn join(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     let effect = Effect::Grouped { server: id, group };
     let undertaking = Undertaking::on("add_to_placement_group", Kind::Server, id);
-    Ok(work::begin(project, call, undertaking.with(Kind::PlacementGroup, group).effect(effect)))
+    Ok(project.undertake(call.now, undertaking.with(Kind::PlacementGroup, group).effect(effect)))
 }
 
 /// It has moved, if its group is still there and it still exists; its place is free if it could not.
@@ -39,7 +39,7 @@ pub(super) fn leave(project: &mut Project, call: &Call<'_>) -> Answered {
     };
     let undertaking = Undertaking::on("remove_from_placement_group", Kind::Server, id);
     let undertaking = undertaking.with(Kind::PlacementGroup, group).effect(Effect::Ungrouped { server: id });
-    Ok(work::begin(project, call, undertaking))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 pub(super) fn left(project: &mut Project, id: u64) {

@@ -1,10 +1,9 @@
 //! A disc in the drive of a server, one at a time.
 
 use mock_clock::Time;
-use serde_json::json;
 
 use crate::action::Undertaking;
-use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
+use crate::call::{Answered, Body, Call, IdOrName, Wrong};
 use crate::catalogue::Iso;
 use crate::project::Project;
 use crate::resource::Kind;
@@ -14,7 +13,7 @@ pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, wanted) = work::asked(project, call, |body| body.required("iso", Body::id_or_name))?;
     let iso = Some(fitting(project, call.now, project.servers.get(id)?, &wanted)?.name.clone());
     let effect = Effect::Disc { server: id, iso };
-    Ok(work::begin(project, call, Undertaking::on("attach_iso", Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on("attach_iso", Kind::Server, id).effect(effect)))
 }
 
 /// The ISO that is asked for, if the server can run what is on it.
@@ -45,11 +44,11 @@ pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let undertaking = Undertaking::on("detach_iso", Kind::Server, id);
     if project.servers.get(id)?.iso.is_some() {
         let effect = Effect::Disc { server: id, iso: None };
-        return Ok(work::begin(project, call, undertaking.effect(effect)));
+        return Ok(project.undertake(call.now, undertaking.effect(effect)));
     }
     let begun = project.begin(call.now, undertaking);
     project.end_action(call.now, begun.id);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }
 
 pub(super) fn settle(project: &mut Project, id: u64, iso: Option<String>) {

@@ -51,7 +51,7 @@ fn switch(
         become_status(project, call.now, id, meanwhile);
         undertaking = undertaking.effect(Effect::Becomes { server: id, status, otherwise: before });
     }
-    Ok(work::begin(project, call, undertaking))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answered {
@@ -61,5 +61,5 @@ fn again(project: &mut Project, call: &Call<'_>, command: &'static str) -> Answe
         return Err(Wrong::new("invalid_input", "server is off"));
     }
     let effect = Effect::Becomes { server: id, status: Status::Running, otherwise: before };
-    Ok(work::begin(project, call, Undertaking::on(command, Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on(command, Kind::Server, id).effect(effect)))
 }

@@ -13,7 +13,7 @@ use crate::resource::server::{Effect, Server, work};
 pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, (network, ip, range, alias_ips)) = work::asked(project, call, |body| {
         let network = body.required("network", Body::id);
-        let (ip, range) = (address(body, "ip"), body.text("ip_range").filter(|range| !range.is_empty()));
+        let (ip, range) = (body.ipv4("ip"), body.filled("ip_range"));
         (network, ip, range, addresses(body, "alias_ips").unwrap_or_default())
     })?;
     project.networks.get(network)?;
@@ -28,13 +28,13 @@ pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     if let Some(server) = project.servers.find_mut(id) {
         server.networks.push(membership);
     }
-    Ok(work::begin(project, call, network::attaching(id, network)))
+    Ok(project.undertake(call.now, network::attaching(id, network)))
 }
 
 pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let (id, network) = work::asked(project, call, |body| body.required("network", Body::id))?;
     member(project, id, network)?;
-    Ok(work::begin(project, call, network::leaving(Kind::Server, id, network)))
+    Ok(project.undertake(call.now, network::leaving(Kind::Server, id, network)))
 }
 
 /// The new ones are taken at once, and the old ones are kept until the end: either may be what remains.
@@ -50,7 +50,7 @@ pub(super) fn change_alias_ips(project: &mut Project, call: &Call<'_>) -> Answer
     alias(project, id, network, both);
     let effect = Effect::Aliased { server: id, network, wanted, before };
     let undertaking = Undertaking::on("change_alias_ips", Kind::Server, id).with(Kind::Network, network);
-    Ok(work::begin(project, call, undertaking.effect(effect)))
+    Ok(project.undertake(call.now, undertaking.effect(effect)))
 }
 
 /// Sets the alias addresses of a server that is still in a network.
@@ -73,14 +73,6 @@ fn member(project: &Project, id: u64, network: u64) -> Result<&Membership, Wrong
 
 fn zone<'a>(project: &'a Project, server: &Server) -> &'a str {
     project.catalogue.location(&server.location).map_or("", |location| location.network_zone.as_str())
-}
-
-fn address(body: &mut Body, field: &str) -> Option<Ipv4Addr> {
-    let ip = body.text(field).filter(|text| !text.is_empty())?.parse().ok();
-    if ip.is_none() {
-        body.wrong(field, "Not a valid IPv4 address.");
-    }
-    ip
 }
 
 fn addresses(body: &mut Body, field: &str) -> Option<Vec<Ipv4Addr>> {

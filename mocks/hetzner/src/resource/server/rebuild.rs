@@ -25,7 +25,7 @@ pub(super) fn rebuild(project: &mut Project, call: &Call<'_>) -> Answered {
     let password = (!has_key).then(|| project.chance.word(20));
     let effect = Effect::Rebuilt { server: id, image };
     let undertaking = Undertaking::on("rebuild_server", Kind::Server, id).effect(effect);
-    Ok(work::begin_with(project, call, undertaking, [("root_password", json!(password))]))
+    Ok(project.undertake_with(call.now, undertaking, [("root_password", json!(password))]))
 }
 
 /// The type of a server, with the disk that it really has.

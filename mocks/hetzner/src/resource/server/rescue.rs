@@ -25,13 +25,13 @@ pub(super) fn enable(project: &mut Project, call: &Call<'_>) -> Answered {
     let password = project.chance.word(20);
     let effect = Effect::Rescue { server: id, on: true };
     let undertaking = Undertaking::on("enable_rescue", Kind::Server, id).effect(effect);
-    Ok(work::begin_with(project, call, undertaking, [("root_password", json!(password))]))
+    Ok(project.undertake_with(call.now, undertaking, [("root_password", json!(password))]))
 }
 
 pub(super) fn disable(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = work::ready(project, call)?;
     let effect = Effect::Rescue { server: id, on: false };
-    Ok(work::begin(project, call, Undertaking::on("disable_rescue", Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on("disable_rescue", Kind::Server, id).effect(effect)))
 }
 
 /// The next boot leads into the rescue system, or no longer.
@@ -58,7 +58,7 @@ pub(super) fn reset_password(project: &mut Project, call: &Call<'_>) -> Answered
     }
     let password = project.chance.word(20);
     let undertaking = Undertaking::on("reset_password", Kind::Server, id);
-    Ok(work::begin_with(project, call, undertaking, [("root_password", json!(password))]))
+    Ok(project.undertake_with(call.now, undertaking, [("root_password", json!(password))]))
 }
 
 /// A place to connect to. Nothing listens there.
@@ -67,5 +67,9 @@ pub(super) fn request_console(project: &mut Project, call: &Call<'_>) -> Answere
     let (token, password) = (project.chance.word(32), project.chance.word(32));
     let url = format!("wss://console.hetzner.cloud/?server_id={id}&token={token}");
     let undertaking = Undertaking::on("request_console", Kind::Server, id).shared();
-    Ok(work::begin_with(project, call, undertaking, [("wss_url", json!(url)), ("password", json!(password))]))
+    Ok(project.undertake_with(
+        call.now,
+        undertaking,
+        [("wss_url", json!(url)), ("password", json!(password))],
+    ))
 }

@@ -28,7 +28,7 @@ pub(super) fn change_type(project: &mut Project, call: &Call<'_>) -> Answered {
     }
     become_status(project, call.now, id, Status::Migrating);
     let effect = Effect::Resized { server: id, upgrade_disk };
-    Ok(work::begin(project, call, Undertaking::on("change_server_type", Kind::Server, id).effect(effect)))
+    Ok(project.undertake(call.now, Undertaking::on("change_server_type", Kind::Server, id).effect(effect)))
 }
 
 /// The type that is asked for. One that there was is refused in another way than one that there never was.

@@ -59,22 +59,19 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
 }
 
 fn change_protection(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let (delete, rebuild) = (body.flag("delete"), body.flag("rebuild"));
-    if delete.is_some() != rebuild.is_some() || delete != rebuild {
-        // The two are one for servers.
-        body.wrong(
-            if delete.is_some() { "rebuild" } else { "delete" },
-            "Must be the same as the other protection.",
-        );
-    }
     let server = project.servers.get_mut(call.id())?;
-    body.done()?;
-    server.head.kept = delete.unwrap_or(server.head.kept);
-    server.rebuild_kept = rebuild.unwrap_or(server.rebuild_kept);
-    let begun =
-        project.begin(call.now, Undertaking::on("change_protection", Kind::Server, call.id()).shared());
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    let keep = call.asked(|body| {
+        let (delete, rebuild) = (body.flag("delete"), body.flag("rebuild"));
+        // The two are one for servers.
+        if delete != rebuild {
+            let other = if delete.is_some() { "rebuild" } else { "delete" };
+            body.wrong(other, "Must be the same as the other protection.");
+        }
+        delete
+    })?;
+    server.head.kept = keep.unwrap_or(server.head.kept);
+    server.rebuild_kept = keep.unwrap_or(server.rebuild_kept);
+    Ok(project.undertake(call.now, Undertaking::on("change_protection", Kind::Server, call.id()).shared()))
 }
 
 /// It is gone at once; the action only tells how long the cloud works on it. One that is still being made can be

@@ -25,11 +25,10 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let mut body = call.body()?;
-    let name = body.required("name", upkeep::name);
-    let (fingerprint, public_key) = body.required("public_key", key);
-    let labels = body.labels().unwrap_or_default();
-    body.done()?;
+    let (name, (fingerprint, public_key), labels) = call.asked(|body| {
+        let name = body.required("name", upkeep::name);
+        (name, body.required("public_key", key), body.labels().unwrap_or_default())
+    })?;
     if project.ssh_keys.all().any(|key| key.fingerprint == fingerprint) {
         return Err(Wrong::not_unique("public_key", "SSH key not unique"));
     }

@@ -1,10 +1,9 @@
 //! Volumes come to servers and leave them.
 
 use mock_clock::Time;
-use serde_json::json;
 
 use crate::action::{Begun, Undertaking};
-use crate::call::{Answer, Answered, Body, Call, Wrong};
+use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::volume::{Effect, Volume};
@@ -72,14 +71,12 @@ pub(super) fn part(volume: &mut Volume, server: u64) {
 pub(super) fn attach_to(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     project.volumes.get(id)?;
-    let mut body = call.body()?;
-    let server = body.required("server", Body::id);
-    let automount = body.flag("automount").unwrap_or(false);
-    body.done()?;
+    let (server, automount) =
+        call.asked(|body| (body.required("server", Body::id), body.flag("automount").unwrap_or(false)))?;
     let location = takes(project, server)?.to_owned();
     attachable(project, id, &location)?;
     let begun = attach(project, call.now, id, server, automount, call.now);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.answer(begun))
 }
 
 pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
@@ -94,6 +91,5 @@ pub(super) fn detach(project: &mut Project, call: &Call<'_>) -> Answered {
     let undertaking = Undertaking::on("detach_volume", Kind::Server, server)
         .with(Kind::Volume, id)
         .effect(Effect::Detached { id, server });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }

@@ -48,7 +48,7 @@ struct Wish {
 }
 
 fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = read(call)?;
+    let wish = call.asked(read)?;
     project.volumes.free_name(&wish.name, None)?;
     let location = place(project, &wish)?;
     quota::volumes(project)?;
@@ -74,12 +74,11 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     })))
 }
 
-fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
-    let mut body = call.body()?;
+fn read(body: &mut Body) -> Wish {
     let wish = Wish {
         name: body.required("name", name),
         labels: body.labels().unwrap_or_default(),
-        size_gb: body.required("size", |body, field| body.number(field, SIZE_GB.0, SIZE_GB.1)),
+        size_gb: body.required("size", size),
         location: body.id_or_name("location"),
         server: body.id("server"),
         automount: body.flag("automount").unwrap_or(false),
@@ -91,8 +90,11 @@ fn read(call: &Call<'_>) -> Result<Wish, Wrong> {
     if wish.automount && wish.server.is_none() {
         body.wrong("automount", "Must not be set without a server.");
     }
-    body.done()?;
-    Ok(wish)
+    wish
+}
+
+fn size(body: &mut Body, field: &str) -> Option<u64> {
+    body.number(field, SIZE_GB.0, SIZE_GB.1)
 }
 
 /// Letters, digits, dashes, underscores and dots, with a letter or digit at either end.
@@ -146,17 +148,17 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 fn resize(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
     let now_gb = project.volumes.get(id)?.size_gb;
-    let mut body = call.body()?;
-    let size_gb = body.required("size", |body, field| body.number(field, SIZE_GB.0, SIZE_GB.1));
-    if (SIZE_GB.0..=now_gb).contains(&size_gb) {
-        body.wrong("size", format!("Must be greater than the current size of {now_gb}."));
-    }
-    body.done()?;
+    let size_gb = call.asked(|body| {
+        let size_gb = body.required("size", size);
+        if (SIZE_GB.0..=now_gb).contains(&size_gb) {
+            body.wrong("size", format!("Must be greater than the current size of {now_gb}."));
+        }
+        size_gb
+    })?;
     project.unlocked(Kind::Volume, id)?;
     let undertaking =
         Undertaking::on("resize_volume", Kind::Volume, id).effect(Effect::Resized { id, size_gb });
-    let begun = project.begin(call.now, undertaking);
-    Ok(Answer::created(json!({"action": project.action(begun)})))
+    Ok(project.undertake(call.now, undertaking))
 }
 
 fn change_protection(project: &mut Project, call: &Call<'_>) -> Answered {
