@@ -11,7 +11,8 @@ use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::firewall::target::{self, Target};
-use crate::resource::firewall::{Effect, Firewall, is_public};
+use crate::resource::firewall::{Effect, Firewall, finds, is_public};
+use crate::resource::shelf::Labels;
 
 /// How many firewalls a server can have.
 const MOST_OF_A_SERVER: usize = 5;
@@ -57,16 +58,46 @@ pub(super) fn applicable(project: &Project, firewall: u64, target: &Target) -> R
     let Target::Server(id) = target else { return Ok(()) };
     let server = project.servers.find(*id).ok_or_else(|| no_such_resource(*id))?;
     if !is_public(server) {
-        return Err(Wrong::new(
-            "private_net_only_server",
-            format!("server with ID {id} has no public interface"),
-        ));
+        return Err(private_only(&format!("server with ID {id}")));
     }
     let others = project.firewalls.all().filter(|other| other.head.id != firewall && other.guards(server));
     if others.count() >= MOST_OF_A_SERVER {
-        return Err(Wrong::limit_exceeded("server_firewall_limit", "firewall limit of the server exceeded"));
+        return Err(too_many());
     }
     Ok(())
+}
+
+/// Refuses firewalls for a new server, unless all are there, it has something to guard, and they are not too many
+/// together with those that its labels bring. One may be named twice.
+pub(crate) fn all_applicable(
+    project: &Project,
+    firewalls: &[u64],
+    labels: &Labels,
+    is_public: bool,
+) -> Result<(), Wrong> {
+    for id in firewalls {
+        project.firewalls.get(*id)?;
+    }
+    if firewalls.is_empty() {
+        return Ok(());
+    }
+    if !is_public {
+        return Err(private_only("the server"));
+    }
+    let selected = |firewall: &Firewall| firewall.selectors.iter().any(|selector| finds(selector, labels));
+    let guarding = |it: &&Firewall| firewalls.contains(&it.head.id) || selected(it);
+    if project.firewalls.all().filter(guarding).count() > MOST_OF_A_SERVER {
+        return Err(too_many());
+    }
+    Ok(())
+}
+
+fn private_only(server: &str) -> Wrong {
+    Wrong::new("private_net_only_server", format!("{server} has no public interface"))
+}
+
+fn too_many() -> Wrong {
+    Wrong::limit_exceeded("server_firewall_limit", "firewall limit of the server exceeded")
 }
 
 /// Whether there is anything to take off. Until August 2025 it was refused if there was not.

@@ -11,6 +11,7 @@ mod target;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use apply::all_applicable;
 pub(crate) use room::{ACTIONS, ROUTES};
 
 use mock_clock::Time;
@@ -21,7 +22,7 @@ use crate::project::Project;
 use crate::resource::firewall::rule::Rule;
 use crate::resource::firewall::target::Target;
 use crate::resource::server::Server;
-use crate::resource::shelf::{Head, resource};
+use crate::resource::shelf::{Head, Labels, resource};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Firewall {
@@ -81,7 +82,12 @@ impl Firewall {
 /// Whether a label selector reaches a server. It passes by those without a public interface, which have nothing that
 /// a firewall could guard.
 fn selects(selector: &str, server: &Server) -> bool {
-    is_public(server) && Selector::parse(selector).is_ok_and(|selector| selector.matches(&server.head.labels))
+    is_public(server) && finds(selector, &server.head.labels)
+}
+
+/// Whether a label selector finds these labels.
+fn finds(selector: &str, labels: &Labels) -> bool {
+    Selector::parse(selector).is_ok_and(|selector| selector.matches(labels))
 }
 
 fn is_public(server: &Server) -> bool {

@@ -225,6 +225,33 @@ fn a_server_has_five_at_most() {
 }
 
 #[test]
+fn a_server_that_is_made_cannot_have_more_either() {
+    let mut rig = Rig::new();
+    firewall(&mut rig, "labelled", &[by_label("a")]);
+    let mut ids = Vec::new();
+    for index in 0..5 {
+        let path = firewall(&mut rig, &format!("f{index}"), &[]);
+        ids.push(json!({"firewall": rig.get(&path)["firewall"]["id"]}));
+    }
+    let wish = |more: Value| {
+        let mut body =
+            json!({"name": "one", "server_type": "cx23", "image": "ubuntu-24.04", "firewalls": ids});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        body
+    };
+    let sixth = rig.refused("POST", "/servers", &wish(json!({"labels": {"a": "b"}})));
+    assert_eq!(sixth, (403, "resource_limit_exceeded".to_owned()));
+    let network = json!({"name": "n", "ip_range": "10.0.0.0/16",
+        "subnets": [{"type": "cloud", "ip_range": "10.0.1.0/24", "network_zone": "eu-central"}]});
+    let network = rig.post("/networks", &network)["network"]["id"].clone();
+    let hidden = json!({"networks": [network], "public_net": {"enable_ipv4": false, "enable_ipv6": false}});
+    let hidden = rig.refused("POST", "/servers", &wish(hidden));
+    assert_eq!(hidden, (422, "private_net_only_server".to_owned()));
+    let made = rig.post("/servers", &wish(json!({})))["server"]["id"].as_u64().unwrap();
+    assert_eq!(firewalls_of(&mut rig, made), 5);
+}
+
+#[test]
 fn every_mistake_of_a_rule_is_told() {
     let mut rig = Rig::new();
     let path = firewall(&mut rig, "f", &[]);

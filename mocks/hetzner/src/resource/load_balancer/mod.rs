@@ -89,6 +89,11 @@ impl LoadBalancer {
         self.targets.iter().any(|target| target.server() == Some(server))
     }
 
+    /// Whether it reaches a server over the internet, by its id.
+    pub(crate) fn targets_publicly(&self, server: u64) -> bool {
+        self.targets.iter().any(|target| target.is_public() && target.server() == Some(server))
+    }
+
     /// Whether a service proves its name with a certificate.
     pub(crate) fn uses_certificate(&self, certificate: u64) -> bool {
         self.services.iter().any(|service| service.certificates().contains(&certificate))

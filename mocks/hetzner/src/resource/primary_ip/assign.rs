@@ -65,7 +65,7 @@ pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
     };
     project.unlocked(Kind::Server, server)?;
     server::stopped(project.servers.get(server)?)?;
-    if ip.v4 && project.load_balancers.all().any(|balancer| balancer.targets_server(server)) {
+    if ip.v4 && project.load_balancers.all().any(|balancer| balancer.targets_publicly(server)) {
         return Err(Wrong::new("server_is_load_balancer_target", "server is the target of a load balancer"));
     }
     let undertaking = Undertaking::on("unassign_primary_ip", Kind::Server, server)

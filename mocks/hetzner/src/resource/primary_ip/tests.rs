@@ -171,6 +171,34 @@ fn a_server_that_is_off_takes_one_of_each_version_and_gives_it_back() {
 }
 
 #[test]
+fn a_balancer_holds_the_address_that_it_sends_connections_to() {
+    let mut rig = Rig::new();
+    let inside = bare(&mut rig, "s");
+    let a = ip(&mut rig, "a", "ipv4");
+    let (assign, unassign) =
+        (format!("/primary_ips/{a}/actions/assign"), format!("/primary_ips/{a}/actions/unassign"));
+    rig.post(&assign, &to(inside));
+    rig.pass(60);
+    let network = rig.get("/networks")["networks"][0]["id"].clone();
+    let body = json!({"name": "lb", "load_balancer_type": "lb11", "location": "fsn1", "network": network});
+    let balancer = rig.post("/load_balancers", &body)["load_balancer"]["id"].clone();
+    rig.pass(60);
+    for (private, status) in [(false, 422), (true, 201)] {
+        let target = json!({"type": "server", "server": {"id": inside}, "use_private_ip": private});
+        rig.post(&format!("/load_balancers/{balancer}/actions/add_target"), &target);
+        rig.pass(60);
+        let (told, answer) = rig.ask("POST", &unassign, &Value::Null);
+        assert_eq!(told, status, "{answer}");
+        if status == 422 {
+            assert_eq!(answer["error"]["code"], "server_is_load_balancer_target");
+            let target = json!({"type": "server", "server": {"id": inside}});
+            rig.post(&format!("/load_balancers/{balancer}/actions/remove_target"), &target);
+            rig.pass(60);
+        }
+    }
+}
+
+#[test]
 fn in_2024_one_was_taken_from_its_server_when_deleted() {
     let mut rig = Rig::of(Profile::Y2024);
     let server = server(&mut rig, "s", &Value::Null);

@@ -10,7 +10,7 @@ use crate::project::{Project, quota};
 use crate::resource::network::Membership;
 use crate::resource::server::{Effect, Server, Status, hostname, show};
 use crate::resource::shelf::Labels;
-use crate::resource::{Kind, image, network, offer, placement_group, primary_ip, ssh_key, volume};
+use crate::resource::{Kind, firewall, image, network, offer, placement_group, primary_ip, ssh_key, volume};
 
 /// What user data may measure.
 const USER_DATA_BYTES: usize = 32 << 10;
@@ -37,6 +37,12 @@ struct Wish {
 struct Public {
     ipv4: Option<Address>,
     ipv6: Option<Address>,
+}
+
+impl Public {
+    fn is_any(&self) -> bool {
+        self.ipv4.is_some() || self.ipv6.is_some()
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -84,7 +90,7 @@ fn read(body: &mut Body) -> Wish {
     if wish.location.is_some() && wish.datacenter.is_some() {
         body.wrong("location", "Must not be given together with datacenter.");
     }
-    if wish.public.ipv4.is_none() && wish.public.ipv6.is_none() && wish.networks.is_empty() {
+    if !wish.public.is_any() && wish.networks.is_empty() {
         body.wrong("public_net", "At least one of IPv4, IPv6 and a network is needed.");
     }
     wish
@@ -118,12 +124,8 @@ fn check(project: &mut Project, now: Time, wish: &Wish) -> Result<Order, Wrong> 
     for key in &wish.ssh_keys {
         ssh_key::resolve(project, key)?;
     }
-    for id in &wish.firewalls {
-        project.firewalls.get(*id)?;
-    }
-    for id in &wish.volumes {
-        volume::attachable(project, *id, &location.name)?;
-    }
+    firewall::all_applicable(project, &wish.firewalls, &wish.labels, wish.public.is_any())?;
+    volume::all_attachable(project, &wish.volumes, &location.name)?;
     let memberships = memberships(project, wish, &location)?;
     let mut new_addresses = 0;
     for (address, v4) in [(wish.public.ipv4, true), (wish.public.ipv6, false)] {

@@ -12,7 +12,7 @@ use crate::resource::volume::{Effect, Volume};
 const AT_A_SERVER: usize = 16;
 
 /// Refuses a volume that a server of that location cannot get.
-pub(crate) fn attachable(project: &Project, id: u64, location: &str) -> Result<(), Wrong> {
+fn attachable(project: &Project, id: u64, location: &str) -> Result<(), Wrong> {
     let volume = project.volumes.get(id)?;
     if volume.server.is_some() {
         return Err(Wrong::new(
@@ -22,6 +22,20 @@ pub(crate) fn attachable(project: &Project, id: u64, location: &str) -> Result<(
     }
     project.unlocked(Kind::Volume, id)?;
     same_location(&volume.location, location)
+}
+
+/// Refuses volumes that a new server of that location cannot get all together.
+pub(crate) fn all_attachable(project: &Project, ids: &[u64], location: &str) -> Result<(), Wrong> {
+    if ids.len() > AT_A_SERVER {
+        return Err(too_many());
+    }
+    for (index, id) in ids.iter().enumerate() {
+        if ids.iter().take(index).any(|other| other == id) {
+            return Err(Wrong::invalid("volumes", format!("Volume {id} is named twice.")));
+        }
+        attachable(project, *id, location)?;
+    }
+    Ok(())
 }
 
 pub(super) fn same_location(volume: &str, server: &str) -> Result<(), Wrong> {
@@ -36,11 +50,15 @@ pub(super) fn takes(project: &Project, server: u64) -> Result<&str, Wrong> {
     let location = &project.servers.get(server)?.location;
     let there = project.volumes.all().filter(|volume| volume.server == Some(server)).count();
     if there >= AT_A_SERVER {
-        let message = format!("no more than {AT_A_SERVER} volumes can be attached to a server");
-        return Err(Wrong::new("limit_exceeded_error", message));
+        return Err(too_many());
     }
     project.unlocked(Kind::Server, server)?;
     Ok(location)
+}
+
+fn too_many() -> Wrong {
+    let message = format!("no more than {AT_A_SERVER} volumes can be attached to a server");
+    Wrong::new("limit_exceeded_error", message)
 }
 
 /// Begins to attach a volume to a server that is ready for it from a moment on. No other server gets it meanwhile.

@@ -6,7 +6,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use attach::{attach, attachable};
+pub(crate) use attach::{all_attachable, attach};
 pub(crate) use room::{ACTIONS, ROUTES};
 
 use mock_clock::Time;

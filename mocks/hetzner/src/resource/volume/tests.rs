@@ -97,6 +97,18 @@ fn one_comes_to_a_server_of_its_location_and_leaves_it() {
 }
 
 #[test]
+fn a_server_that_is_made_gets_each_once_and_sixteen_at_most() {
+    let mut rig = Rig::new();
+    let all: Vec<u64> = (0..17).map(|index| volume(&mut rig, &format!("v{index}"), "fsn1")).collect();
+    let wish = |volumes: &[u64]| json!({"name": "s", "server_type": "cx23", "image": "debian-12", "location": "fsn1", "volumes": volumes});
+    let twice = rig.refused("POST", "/servers", &wish(&[all[0], all[1], all[0]]));
+    assert_eq!(twice, (422, "invalid_input".to_owned()));
+    assert_eq!(rig.refused("POST", "/servers", &wish(&all)), (403, "limit_exceeded_error".to_owned()));
+    let server = server(&mut rig, "s", &all[..16]);
+    assert_eq!(rig.get(&format!("/servers/{server}"))["server"]["volumes"], json!(all[..16]));
+}
+
+#[test]
 fn one_that_is_made_for_a_server_is_attached_when_it_is_there() {
     let mut rig = Rig::new();
     let server = server(&mut rig, "s", &[]);
