@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::project::Project;
 use crate::resource::Kind;
+use crate::resource::primary_ip::Assignee;
 use crate::resource::shelf::{Resource, Shelf};
 
 /// Who remembers all ids there ever were.
@@ -38,8 +39,10 @@ impl Witness {
             assert!(seen.insert(*id), "{} {id} came back", T::KIND);
         }
         if T::KIND != Kind::Image {
-            let names: BTreeSet<&str> = shelf.all().map(|thing| thing.head().name.as_str()).collect();
-            assert_eq!(names.len(), shelf.len(), "two of {} have one name", T::KIND);
+            let mut names = BTreeSet::new();
+            for name in shelf.all().map(|thing| &thing.head().name).filter(|name| !name.is_empty()) {
+                assert!(names.insert(name), "two of {} are called {name}", T::KIND);
+            }
         }
     }
 
@@ -67,7 +70,12 @@ fn relations(project: &Project) {
                 .primary_ips
                 .find(ip)
                 .unwrap_or_else(|| panic!("server {id} has an address that is gone"));
-            assert_eq!(ip.server, Some(id), "primary IP {} does not know its server", ip.head.id);
+            assert_eq!(
+                ip.assignee,
+                Some(Assignee::Server(id)),
+                "primary IP {} does not know its server",
+                ip.head.id
+            );
         }
         for membership in &server.networks {
             assert!(
@@ -83,11 +91,28 @@ fn relations(project: &Project) {
             assert!(group.members.contains(&id), "group {} does not know server {id}", group.head.id);
         }
     }
+    for balancer in project.load_balancers.all() {
+        for ip in [balancer.ipv4, balancer.ipv6] {
+            let ip = project.primary_ips.find(ip).expect("the address of a balancer is there");
+            let is_its = |it| matches!(it, Assignee::LoadBalancer { id, .. } if id == balancer.head.id);
+            assert!(ip.assignee.is_some_and(is_its), "{ip:?} does not know its balancer");
+        }
+    }
     let there = |server: u64| project.servers.find(server).is_some();
     for ip in project.primary_ips.all() {
-        let Some(server) = ip.server else { continue };
-        let server = project.servers.find(server).expect("the server of a primary IP is there");
-        assert!([server.ipv4, server.ipv6].contains(&Some(ip.head.id)), "{ip:?} is not its server's");
+        let (ipv4, ipv6) = match ip.assignee {
+            Some(Assignee::Server(id)) => {
+                let server = project.servers.find(id).expect("the server of a primary IP is there");
+                (server.ipv4, server.ipv6)
+            }
+            Some(Assignee::LoadBalancer { id, .. }) => {
+                let balancer =
+                    project.load_balancers.find(id).expect("the balancer of a primary IP is there");
+                (Some(balancer.ipv4), Some(balancer.ipv6))
+            }
+            None => continue,
+        };
+        assert_eq!(if ip.v4 { ipv4 } else { ipv6 }, Some(ip.head.id), "{ip:?} is not its assignee's");
     }
     assert!(project.volumes.all().filter_map(|it| it.server).all(there), "a volume is attached to nothing");
     let bound = project.images.all().filter_map(|it| it.bound_to);

@@ -10,6 +10,7 @@ mod troubled;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::rig::Rig;
 
@@ -18,6 +19,10 @@ use requests::Dice;
 
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn profiles() -> impl Strategy<Value = Profile> {
+    prop::sample::select(vec![Profile::Y2024, Profile::June2026, Profile::Current])
 }
 
 fn throws() -> impl Strategy<Value = Vec<[u16; 8]>> {
@@ -47,8 +52,8 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_sequence_of_requests_keeps_the_invariants(throws in throws()) {
-        let mut rig = Rig::new();
+    fn every_sequence_of_requests_keeps_the_invariants(throws in throws(), profile in profiles()) {
+        let mut rig = Rig::of(profile);
         rig.engine.limit_requests(rig.now, 1_000_000);
         let mut witness = Witness::default();
         for throw in throws {

@@ -164,6 +164,7 @@ fn creation(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
                 "location": "fsn1",
                 "targets": dice.some(&project.servers).iter().map(|id| json!({"type": "server", "server": {"id": id}})).collect::<Vec<_>>(),
                 "network": dice.some(&project.networks).first(),
+                "public_net": dice.some(&project.primary_ips).first().map(|id| json!({"ipv4": id})),
             }),
         ),
     };

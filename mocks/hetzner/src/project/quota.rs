@@ -77,9 +77,10 @@ pub(crate) fn volumes(project: &Project) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Refuses so many primary IPs more, if there may not be as many.
+/// Refuses so many primary IPs more, if there may not be as many. Those that came with a load balancer are a part of it.
 pub(crate) fn primary_ips(project: &mut Project, now: Time, more: u64) -> Result<(), Wrong> {
-    let wanted = project.primary_ips.len() as u64 + more;
+    let there = project.primary_ips.all().filter(|ip| !ip.is_included()).count() as u64;
+    let wanted = there + more;
     if wanted > project.catalogue.limits.primary_ips || project.less_allowed(now, Limited::PrimaryIps, wanted)
     {
         return Err(Wrong::limit_exceeded("primary_ip_limit", "Primary IP limit exceeded"));

@@ -6,15 +6,16 @@ use serde_json::{Value, json};
 use crate::action::Undertaking;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
 use crate::catalogue::{LoadBalancerType, Location};
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::target::{self, Reach, Target};
-use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, Public, reading};
+use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, reading};
 use crate::resource::network::{self, Membership, Wanted};
-use crate::resource::public_ip::Names;
+use crate::resource::primary_ip::Assignee;
 use crate::resource::shelf::Labels;
-use crate::resource::{Kind, offer};
+use crate::resource::{Kind, offer, primary_ip};
 
 /// Names beyond this are refused.
 const LONGEST_NAME: usize = 128;
@@ -30,9 +31,9 @@ struct Wish {
     targets: Vec<Target>,
     network: Option<u64>,
     public: bool,
+    /// Primary IPs that are there, of versions 4 and 6. Others are made with it and go with it.
+    given: [Option<u64>; 2],
     labels: Labels,
-    /// Its public addresses are those of primary IPs.
-    names_addresses: bool,
 }
 
 /// What it comes to, after all checks.
@@ -43,10 +44,7 @@ struct Order {
 }
 
 pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
-    let wish = call.asked(read)?;
-    if wish.names_addresses {
-        return Err(Wrong::not_simulated("POST", "/load_balancers with primary IPs"));
-    }
+    let wish = call.asked(|body| read(body, project.profile))?;
     let order = check(project, call.now, &wish)?;
     let network = wish.network;
     let id = make(project, call, wish, order)?;
@@ -61,7 +59,7 @@ pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     Ok(Answer::created(json!({"load_balancer": balancer, "action": project.action(created)})))
 }
 
-fn read(body: &mut Body) -> Wish {
+fn read(body: &mut Body, profile: Profile) -> Wish {
     let wish = Wish {
         name: body.required("name", name),
         balancer_type: body.required("load_balancer_type", Body::id_or_name),
@@ -72,8 +70,8 @@ fn read(body: &mut Body) -> Wish {
         targets: body.each("targets", target::read).unwrap_or_default(),
         network: body.id("network"),
         public: body.flag("public_interface").unwrap_or(true),
+        given: if profile < Profile::Current { [None; 2] } else { given(body) },
         labels: body.labels().unwrap_or_default(),
-        names_addresses: body.object("public_net", names_addresses).unwrap_or(false),
     };
     match (&wish.location, &wish.zone) {
         (Some(_), Some(_)) => body.wrong("network_zone", "Must not be given together with location."),
@@ -83,8 +81,8 @@ fn read(body: &mut Body) -> Wish {
     wish
 }
 
-fn names_addresses(net: &mut Body) -> bool {
-    net.id("ipv4").is_some() | net.id("ipv6").is_some()
+fn given(body: &mut Body) -> [Option<u64>; 2] {
+    body.object("public_net", |net| ["ipv4", "ipv6"].map(|version| net.id(version))).unwrap_or_default()
 }
 
 /// The name of a load balancer has no space at its ends.
@@ -103,7 +101,7 @@ pub(super) fn algorithm(body: &mut Body) -> Algorithm {
     word.unwrap_or(Algorithm::RoundRobin)
 }
 
-fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
+fn check(project: &mut Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     project.load_balancers.free_name(&wish.name, None)?;
     let balancer_type = orderable_type(project, now, &wish.balancer_type)?;
     let location = place(project, wish)?;
@@ -123,11 +121,9 @@ fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
     if project.load_balancers.len() as u64 >= project.catalogue.limits.load_balancers {
         return Err(Wrong::limit_exceeded("load_balancer_limit", "load balancer limit exceeded"));
     }
-    if !project.pools.has_ipv4(&location.name) {
-        return Err(exhausted());
-    }
-    let location = location.name.clone();
-    Ok(Order { balancer_type: balancer_type.name.clone(), location, membership })
+    let balancer_type = balancer_type.name.clone();
+    check_addresses(project, now, wish.given, &location.name)?;
+    Ok(Order { balancer_type, location: location.name, membership })
 }
 
 /// The type that is asked for, if it can still be had.
@@ -173,18 +169,39 @@ pub(super) fn check_services(project: &Project, services: &[Service]) -> Result<
     Ok(())
 }
 
-fn exhausted() -> Wrong {
-    Wrong::new("resource_unavailable", "no public IP address is available in this location")
+/// Refuses addresses that it cannot have, and if those that it needs beside them are not left.
+fn check_addresses(
+    project: &mut Project,
+    now: Time,
+    given: [Option<u64>; 2],
+    location: &str,
+) -> Result<(), Wrong> {
+    for (id, v4) in given.into_iter().zip([true, false]) {
+        match id {
+            Some(id) => primary_ip::assignable(project, id, v4, location)?,
+            None => primary_ip::available(project, location, v4)?,
+        }
+    }
+    if given.contains(&None) { project.addresses_left(now, location) } else { Ok(()) }
 }
 
 fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Result<u64, Wrong> {
-    let ipv4 = project.pools.take_ipv4(&order.location).map_err(|_| exhausted())?;
-    let Ok(ipv6) = project.pools.take_ipv6(&order.location) else {
-        project.pools.give_back(ipv4.into());
-        return Err(exhausted());
-    };
     let head = project.load_balancers.head(call.now, wish.name, wish.labels);
-    let id = project.load_balancers.put(LoadBalancer {
+    let id = head.id;
+    let mut address = |given: Option<u64>, v4: bool| {
+        let assignee = Assignee::LoadBalancer { id, included: given.is_none() };
+        match given {
+            Some(given) => primary_ip::assign(project, given, assignee),
+            None => primary_ip::grant(project, call, v4, &order.location, assignee),
+        }
+    };
+    let [ipv4, ipv6] = wish.given;
+    let addresses = [address(ipv4, true), address(ipv6, false)];
+    let [Some(ipv4), Some(ipv6)] = addresses else {
+        primary_ip::release(project, call, addresses);
+        return Err(primary_ip::none_left(&order.location));
+    };
+    project.load_balancers.put(LoadBalancer {
         head,
         balancer_type: order.balancer_type,
         location: order.location,
@@ -192,7 +209,9 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Res
         services: wish.services,
         targets: wish.targets,
         networks: order.membership.into_iter().collect(),
-        public: Public { enabled: wish.public, ipv4, ipv6, names: Names::new() },
+        public: wish.public,
+        ipv4,
+        ipv6,
     });
     project.opened(call, Kind::LoadBalancer, id);
     Ok(id)

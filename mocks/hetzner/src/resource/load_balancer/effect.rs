@@ -9,7 +9,6 @@ use crate::resource::Kind;
 use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::target::Target;
 use crate::resource::load_balancer::{Algorithm, LoadBalancer};
-use crate::resource::public_ip::Renaming;
 
 /// How a load balancer changes by the end of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +29,6 @@ pub(super) enum Change {
     /// Its name in the catalogue.
     Type(String),
     PublicInterface(bool),
-    /// One of its addresses has another name.
-    Renamed(Renaming),
 }
 
 impl Change {
@@ -80,7 +77,6 @@ fn apply(balancer: &mut LoadBalancer, change: Change) {
         Change::TargetRemoved(target) => balancer.targets.retain(|it| !it.is_same(&target)),
         Change::Algorithm(algorithm) => balancer.algorithm = algorithm,
         Change::Type(name) => balancer.balancer_type = name,
-        Change::PublicInterface(enabled) => balancer.public.enabled = enabled,
-        Change::Renamed(renaming) => renaming.apply(&mut balancer.public.names),
+        Change::PublicInterface(enabled) => balancer.public = enabled,
     }
 }

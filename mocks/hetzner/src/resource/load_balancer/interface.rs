@@ -1,16 +1,15 @@
 //! Which networks a load balancer is in, private and public, and its names there.
 
-use std::net::IpAddr;
-
 use crate::action::Undertaking;
 use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
-use crate::resource::Kind;
+use crate::resource::load_balancer::address;
 use crate::resource::load_balancer::change::{begin, unlocked};
 use crate::resource::load_balancer::effect::Change;
 use crate::resource::load_balancer::target::Target;
 use crate::resource::network::{self, Wanted};
 use crate::resource::public_ip::Renaming;
+use crate::resource::{Kind, primary_ip};
 
 pub(super) fn attach(project: &mut Project, call: &Call<'_>) -> Answered {
     let balancer = project.load_balancers.get(call.id())?;
@@ -72,15 +71,15 @@ fn not_attached() -> Wrong {
 
 /// The usual name comes back if none is given.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
-    let public = &project.load_balancers.get(call.id())?.public;
+    let id = call.id();
+    let balancer = project.load_balancers.get(id)?;
     let asked = call.asked(Renaming::read)?;
-    let mine = [IpAddr::V4(public.ipv4), IpAddr::V6(public.ipv6())];
-    let renaming = asked.filter(|asked| mine.contains(&asked.ip()));
-    let renaming =
-        renaming.ok_or_else(|| Wrong::invalid("ip", "Must be a public IP of the load balancer."))?;
-    let effect = Change::Renamed(renaming).of(call.id());
-    Ok(project.undertake(
-        call.now,
-        Undertaking::on("change_dns_ptr", Kind::LoadBalancer, call.id()).shared().effect(effect),
-    ))
+    let mut own = [balancer.ipv4, balancer.ipv6].into_iter().filter_map(|ip| project.primary_ips.find(ip));
+    let ip = own.find(|ip| asked.as_ref().is_some_and(|asked| asked.ip() == address(ip)));
+    let ip = ip.ok_or_else(|| Wrong::invalid("ip", "Must be a public IP of the load balancer."))?;
+    let renaming = Renaming::fits(asked, ip.ip, &ip.dns_ptr)?;
+    let undertaking = Undertaking::on("change_dns_ptr", Kind::LoadBalancer, id)
+        .shared()
+        .effect(primary_ip::Effect::Renamed { id: ip.head.id, renaming });
+    Ok(project.undertake(call.now, undertaking))
 }

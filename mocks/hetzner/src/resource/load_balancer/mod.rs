@@ -1,6 +1,8 @@
 //! What spreads connections over servers. No connection is made: whether a target is healthy follows from what its server
 //! does.
 
+#[cfg(test)]
+mod address_tests;
 mod change;
 mod create;
 mod effect;
@@ -17,7 +19,7 @@ pub(crate) use effect::Effect;
 pub(crate) use room::{ACTIONS, ROUTES};
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,7 +29,7 @@ use crate::call::Wrong;
 use crate::catalogue::LoadBalancerType;
 use crate::project::Project;
 use crate::resource::network::Membership;
-use crate::resource::public_ip::Names;
+use crate::resource::primary_ip::PrimaryIp;
 use crate::resource::shelf::{Head, resource};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,7 +43,11 @@ pub(crate) struct LoadBalancer {
     targets: Vec<Target>,
     /// One at most.
     pub(crate) networks: Vec<Membership>,
-    public: Public,
+    /// Its public interface is on.
+    public: bool,
+    /// Primary IPs, which it has from its beginning to its end.
+    pub(crate) ipv4: u64,
+    pub(crate) ipv6: u64,
 }
 
 resource!(LoadBalancer, LoadBalancer);
@@ -52,17 +58,6 @@ resource!(LoadBalancer, LoadBalancer);
 enum Algorithm {
     RoundRobin,
     LeastConnections,
-}
-
-/// Its public side.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Public {
-    enabled: bool,
-    ipv4: Ipv4Addr,
-    /// The first address of its network; the balancer answers on the second.
-    ipv6: Ipv6Addr,
-    /// Names set for addresses.
-    names: Names,
 }
 
 impl Algorithm {
@@ -77,9 +72,11 @@ impl Algorithm {
     }
 }
 
-impl Public {
-    fn ipv6(&self) -> Ipv6Addr {
-        Ipv6Addr::from_bits(self.ipv6.to_bits() | 1)
+/// Where a balancer answers: of version 6 the second address of the network.
+fn address(ip: &PrimaryIp) -> IpAddr {
+    match ip.ip {
+        IpAddr::V4(_) => ip.ip,
+        IpAddr::V6(first) => Ipv6Addr::from_bits(first.to_bits() | 1).into(),
     }
 }
 
@@ -110,7 +107,7 @@ impl LoadBalancer {
     }
 
     fn reach(&self) -> Reach {
-        Reach { network: self.networks.first().map(|it| it.network), public: self.public.enabled }
+        Reach { network: self.networks.first().map(|it| it.network), public: self.public }
     }
 }
 

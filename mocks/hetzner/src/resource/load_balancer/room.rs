@@ -8,7 +8,7 @@ use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::{change as changes, create, interface};
-use crate::resource::{Kind, upkeep};
+use crate::resource::{Kind, primary_ip, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/load_balancers", all),
@@ -57,8 +57,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     upkeep::deletable(project.load_balancers.get(id)?)?;
     project.closed(call, Kind::LoadBalancer, id);
     if let Some(balancer) = project.load_balancers.take(id) {
-        project.pools.give_back(balancer.public.ipv4.into());
-        project.pools.give_back(balancer.public.ipv6.into());
+        primary_ip::release(project, call, [Some(balancer.ipv4), Some(balancer.ipv6)]);
     }
     let begun = project.begin(call.now, Undertaking::on("delete_load_balancer", Kind::LoadBalancer, id));
     if project.profile < Profile::Current {

@@ -1,19 +1,16 @@
 //! A load balancer as the API shows it, with the health of its targets.
 
-use std::net::IpAddr;
-
 use serde_json::{Map, Value, json};
 
-use crate::address::default_pointer;
 use crate::call::Selector;
 use crate::call::show::moment;
 use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::target::{Target, is_beside};
-use crate::resource::load_balancer::{LoadBalancer, Public};
-use crate::resource::offer;
+use crate::resource::load_balancer::{LoadBalancer, address};
 use crate::resource::server::{Server, Status};
+use crate::resource::{offer, primary_ip};
 
 pub(super) fn show(project: &Project, balancer: &LoadBalancer) -> Value {
     let balancer_type = project.catalogue.load_balancer_type(&balancer.balancer_type);
@@ -30,7 +27,7 @@ pub(super) fn show(project: &Project, balancer: &LoadBalancer) -> Value {
         "algorithm": {"type": balancer.algorithm.word()},
         "services": balancer.services.iter().map(Service::show).collect::<Vec<_>>(),
         "targets": balancer.targets.iter().map(|it| target(project, balancer, it)).collect::<Vec<_>>(),
-        "public_net": public_net(&balancer.public),
+        "public_net": public_net(project, balancer),
         "private_net": networks,
         "protection": {"delete": balancer.head.kept},
         "included_traffic": price.map_or(0, |it| it.included_traffic),
@@ -39,20 +36,10 @@ pub(super) fn show(project: &Project, balancer: &LoadBalancer) -> Value {
     })
 }
 
-fn public_net(public: &Public) -> Value {
-    let address = |ip: IpAddr| json!({"ip": ip, "dns_ptr": pointer(public, ip)});
-    json!({
-        "enabled": public.enabled,
-        "ipv4": address(public.ipv4.into()),
-        "ipv6": address(public.ipv6().into()),
-    })
-}
-
-fn pointer(public: &Public, ip: IpAddr) -> Option<String> {
-    public.names.get(&ip).cloned().or(match ip {
-        IpAddr::V4(ip) => Some(default_pointer(ip)),
-        IpAddr::V6(_) => None,
-    })
+fn public_net(project: &Project, balancer: &LoadBalancer) -> Value {
+    let found = |id: u64| project.primary_ips.find(id);
+    let show = |id: u64| found(id).map(|ip| primary_ip::show_in_balancer(project.profile, ip, address(ip)));
+    json!({"enabled": balancer.public, "ipv4": show(balancer.ipv4), "ipv6": show(balancer.ipv6)})
 }
 
 fn target(project: &Project, balancer: &LoadBalancer, target: &Target) -> Value {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::call::{Body, Selector, Wrong};
 use crate::project::Project;
+use crate::resource::public_ip;
 use crate::resource::server::Server;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -152,10 +153,9 @@ pub(super) fn is_beside(server: &Server, reach: Reach) -> bool {
 
 /// Who owns an address outside of the cloud is not known, so all of those are the owner's own.
 fn check_public(project: &Project, ip: IpAddr) -> Result<(), Wrong> {
-    let primary = project.primary_ips.all().any(|it| it.ip == ip);
-    let floating = project.floating_ips.all().any(|it| it.ip == ip);
-    let balancer = project.load_balancers.all().any(|it| it.public.ipv4 == ip || it.public.ipv6() == ip);
-    if primary || floating || balancer {
+    let primary = project.primary_ips.all().any(|it| public_ip::covers(it.ip, ip));
+    let floating = project.floating_ips.all().any(|it| public_ip::covers(it.ip, ip));
+    if primary || floating {
         return Err(Wrong::new(
             "cloud_resource_ip_not_allowed",
             "cannot add IP to load balancer: IP belongs to Hetzner Cloud resource",

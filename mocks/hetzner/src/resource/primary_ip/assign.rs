@@ -5,7 +5,7 @@ use mock_clock::Time;
 use crate::action::{Begun, Undertaking};
 use crate::call::{Answered, Body, Call, Wrong};
 use crate::project::Project;
-use crate::resource::primary_ip::{Effect, in_location, slot};
+use crate::resource::primary_ip::{Assignee, Effect, in_location, known, slot};
 use crate::resource::public_ip::Renaming;
 use crate::resource::{Kind, server};
 
@@ -14,14 +14,14 @@ const OLD_ID: &str = "ID";
 
 pub(super) fn assign(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let ip = project.primary_ips.get(id)?;
+    let ip = known(project, id)?;
     let server = call.asked(|body| {
         body.ignore(OLD_ID);
         body.required("assignee_type", |body, field| body.word(field, &[("server", ())]));
         body.required("assignee_id", Body::id)
     })?;
     project.unlocked(Kind::PrimaryIp, id)?;
-    if ip.server.is_some() {
+    if ip.assignee.is_some() {
         return Err(Wrong::new("primary_ip_already_assigned", "the primary IP is already assigned"));
     }
     in_location(ip, &project.servers.get(server)?.location)?;
@@ -46,7 +46,7 @@ pub(super) fn takes(project: &Project, id: u64, v4: bool) -> Result<(), Wrong> {
 /// Gives it to a server that takes it. Nobody else gets either of them meanwhile.
 pub(super) fn begin(project: &mut Project, now: Time, id: u64, server: u64) -> Begun {
     if let (Some(ip), Some(to)) = (project.primary_ips.find_mut(id), project.servers.find_mut(server)) {
-        ip.server = Some(server);
+        ip.assignee = Some(Assignee::Server(server));
         *slot(to, ip.v4) = Some(id);
     }
     let undertaking = Undertaking::on("assign_primary_ip", Kind::Server, server)
@@ -57,11 +57,14 @@ pub(super) fn begin(project: &mut Project, now: Time, id: u64, server: u64) -> B
 
 pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let ip = project.primary_ips.get(id)?;
+    let ip = known(project, id)?;
     call.no_body()?;
     project.unlocked(Kind::PrimaryIp, id)?;
-    let Some(server) = ip.server else {
-        return Err(Wrong::new("invalid_input", "primary IP is not assigned"));
+    let refused = |message: &str| Err(Wrong::new("invalid_input", message));
+    let server = match ip.assignee {
+        Some(Assignee::Server(server)) => server,
+        Some(Assignee::LoadBalancer { .. }) => return refused("primary IP stays with its load balancer"),
+        None => return refused("primary IP is not assigned"),
     };
     project.unlocked(Kind::Server, server)?;
     server::stopped(project.servers.get(server)?)?;
@@ -76,8 +79,9 @@ pub(super) fn unassign(project: &mut Project, call: &Call<'_>) -> Answered {
 
 /// The two know each other no more, if they still do.
 pub(super) fn part(project: &mut Project, id: u64, server: u64) {
-    let Some(ip) = project.primary_ips.find_mut(id).filter(|ip| ip.server == Some(server)) else { return };
-    ip.server = None;
+    let its = Some(Assignee::Server(server));
+    let Some(ip) = project.primary_ips.find_mut(id).filter(|ip| ip.assignee == its) else { return };
+    ip.assignee = None;
     if let Some(server) = project.servers.find_mut(server) {
         *slot(server, ip.v4) = None;
     }
@@ -86,7 +90,7 @@ pub(super) fn part(project: &mut Project, id: u64, server: u64) {
 /// Names are kept elsewhere: clients give them while they attach the thing to something.
 pub(super) fn change_dns_ptr(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let ip = project.primary_ips.get(id)?;
+    let ip = known(project, id)?;
     let asked = call.asked(|body| {
         body.ignore(OLD_ID);
         Renaming::read(body)

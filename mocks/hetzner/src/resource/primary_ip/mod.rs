@@ -1,6 +1,9 @@
-//! Public addresses that servers boot with: what one is, how servers come by it, and how it changes with time.
+//! Public addresses of servers and load balancers: what one is, how they come by it, and how it changes with time.
 //!
-//! A server and its addresses know each other. Whoever gives one, gives it on both sides.
+//! Whoever has addresses and these know each other. Whoever gives one, gives it on both sides. A load balancer is made
+//! with its addresses and keeps them as long as it is there. Those that are made with it are part of what it costs, and
+//! of how many balancers there may be, until it is gone; those that were there before go on to cost and to count what
+//! they did. Until October 2026 the API did not know that the addresses of load balancers are primary IPs.
 
 mod assign;
 mod room;
@@ -9,7 +12,7 @@ mod show;
 mod tests;
 
 pub(crate) use room::{ACTIONS, ROUTES};
-pub(crate) use show::show_in_server;
+pub(crate) use show::{show_in_balancer, show_in_server};
 
 use std::net::IpAddr;
 
@@ -17,6 +20,7 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Call, Wrong};
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::public_ip::{self, Names, Renaming};
@@ -30,15 +34,44 @@ pub(crate) struct PrimaryIp {
     /// The address, or for version 6 the first of its network.
     pub(crate) ip: IpAddr,
     pub(crate) location: String,
-    /// The server that has it, or is about to.
-    pub(crate) server: Option<u64>,
-    /// It goes with its server.
+    pub(crate) assignee: Option<Assignee>,
+    /// It goes with its assignee.
     pub(crate) auto_delete: bool,
     /// Names set for addresses.
     pub(crate) dns_ptr: Names,
 }
 
 resource!(PrimaryIp, PrimaryIp);
+
+/// Who has an address, or is about to, by its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Assignee {
+    Server(u64),
+    /// For good. The address is `included` in its price if it was made with it.
+    LoadBalancer {
+        id: u64,
+        included: bool,
+    },
+}
+
+impl PrimaryIp {
+    /// Whether it is part of what its load balancer costs.
+    pub(crate) fn is_included(&self) -> bool {
+        matches!(self.assignee, Some(Assignee::LoadBalancer { included: true, .. }))
+    }
+
+    /// Whether the API knows it.
+    pub(crate) fn is_known(&self, profile: Profile) -> bool {
+        profile >= Profile::Current || !matches!(self.assignee, Some(Assignee::LoadBalancer { .. }))
+    }
+}
+
+/// What was asked for by its id, if the API knows it.
+fn known(project: &Project, id: u64) -> Result<&PrimaryIp, Wrong> {
+    let ip = project.primary_ips.find(id).filter(|ip| ip.is_known(project.profile));
+    ip.ok_or_else(|| Wrong::not_found(Kind::PrimaryIp.word(), id))
+}
 
 /// How a primary IP changes by the end of an action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -79,13 +112,13 @@ fn slot(server: &mut Server, v4: bool) -> &mut Option<u64> {
     if v4 { &mut server.ipv4 } else { &mut server.ipv6 }
 }
 
-/// Refuses a primary IP that a server of that location cannot boot with.
+/// Refuses a primary IP that cannot be given to something new in that location.
 pub(crate) fn assignable(project: &Project, id: u64, v4: bool, location: &str) -> Result<(), Wrong> {
-    let ip = project.primary_ips.get(id)?;
+    let ip = known(project, id)?;
     if ip.v4 != v4 {
         return Err(Wrong::new("primary_ip_version_mismatch", "the primary IP is of another version"));
     }
-    if ip.server.is_some() {
+    if ip.assignee.is_some() {
         return Err(Wrong::new("primary_ip_assigned", "the primary IP is already assigned"));
     }
     in_location(ip, location)
@@ -101,44 +134,51 @@ fn in_location(ip: &PrimaryIp, location: &str) -> Result<(), Wrong> {
 /// Refuses if a new address of version 4 is wanted and none is left in a location. Of version 6 there are always some.
 pub(crate) fn available(project: &Project, location: &str, v4: bool) -> Result<(), Wrong> {
     if v4 && !project.pools.has_ipv4(location) {
-        let message = format!("no IP address is available in location {location}");
-        return Err(Wrong::new("resource_unavailable", message));
+        return Err(none_left(location));
     }
     Ok(())
 }
 
-/// Gives a server that is being put one that is there.
-pub(crate) fn assign(project: &mut Project, id: u64, server: u64) -> Option<u64> {
-    project.primary_ips.find_mut(id)?.server = Some(server);
+pub(crate) fn none_left(location: &str) -> Wrong {
+    Wrong::new("resource_unavailable", format!("no IP address is available in location {location}"))
+}
+
+/// Gives somebody who is being put one that is there.
+pub(crate) fn assign(project: &mut Project, id: u64, assignee: Assignee) -> Option<u64> {
+    project.primary_ips.find_mut(id)?.assignee = Some(assignee);
     Some(id)
 }
 
-/// Makes one for a server that is being put, which it goes with. None if no address is left.
+/// Makes one for somebody who is being put, whom it goes with. None if no address is left.
 pub(crate) fn grant(
     project: &mut Project,
     call: &Call<'_>,
     v4: bool,
     location: &str,
-    server: u64,
+    assignee: Assignee,
 ) -> Option<u64> {
     let ip = public_ip::take(project, v4, location).ok()?;
-    let mut head = project.primary_ips.head(call.now, String::new(), Labels::new());
-    // Somebody may have called his own so.
-    let names = (head.id..).map(|number| format!("primary_ip-{number}"));
-    head.name = names.into_iter().find(|name| project.primary_ips.named(name).is_none()).unwrap_or_default();
-    Some(put(
-        project,
-        call,
-        PrimaryIp {
-            head,
-            v4,
-            ip,
-            location: location.to_owned(),
-            server: Some(server),
-            auto_delete: true,
-            dns_ptr: Names::new(),
-        },
-    ))
+    let head = project.primary_ips.head(call.now, String::new(), Labels::new());
+    let assignee = Some(assignee);
+    let mut made = PrimaryIp {
+        head,
+        v4,
+        ip,
+        location: location.to_owned(),
+        assignee,
+        auto_delete: true,
+        dns_ptr: Names::new(),
+    };
+    if made.is_known(project.profile) {
+        made.head.name = free_name(project, made.head.id);
+    }
+    Some(put(project, call, made))
+}
+
+/// The usual name of one with that id, unless somebody has called his own so.
+fn free_name(project: &Project, id: u64) -> String {
+    let mut names = (id..).map(|number| format!("primary_ip-{number}"));
+    names.find(|name| project.primary_ips.named(name).is_none()).unwrap_or_default()
 }
 
 fn put(project: &mut Project, call: &Call<'_>, ip: PrimaryIp) -> u64 {
@@ -147,21 +187,21 @@ fn put(project: &mut Project, call: &Call<'_>, ip: PrimaryIp) -> u64 {
     id
 }
 
-/// A server is gone: what goes with it goes too, the rest is free.
-pub(crate) fn release(project: &mut Project, call: &Call<'_>, server: u64) {
-    let mut going = Vec::new();
-    for ip in project.primary_ips.all_mut().filter(|ip| ip.server == Some(server)) {
-        ip.server = None;
+/// Who had these is gone: what goes with it goes too, the rest is free.
+pub(crate) fn release(project: &mut Project, call: &Call<'_>, ids: [Option<u64>; 2]) {
+    for id in ids.into_iter().flatten() {
+        let Some(ip) = project.primary_ips.find_mut(id) else { continue };
+        let was_included = ip.is_included();
+        ip.assignee = None;
         if ip.auto_delete {
-            going.push(ip.head.id);
+            remove(project, call, id);
+        } else if was_included {
+            project.repriced(call.now, Kind::PrimaryIp, id);
         }
-    }
-    for id in going {
-        remove(project, call, id);
     }
 }
 
-/// Takes one away that no server has.
+/// Takes one away that nobody has.
 fn remove(project: &mut Project, call: &Call<'_>, id: u64) {
     project.closed(call, Kind::PrimaryIp, id);
     if let Some(ip) = project.primary_ips.take(id) {

@@ -6,7 +6,7 @@ use crate::action::action_routes;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Route, Wrong, change, list, look};
 use crate::profile::Profile;
 use crate::project::{Project, quota};
-use crate::resource::primary_ip::{PrimaryIp, assign, available, put, remove, show::show};
+use crate::resource::primary_ip::{Assignee, PrimaryIp, assign, available, known, put, remove, show::show};
 use crate::resource::public_ip::{self, Names, VERSIONS};
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, offer, server, upkeep};
@@ -28,13 +28,14 @@ pub(crate) const ACTIONS: [Route; 4] = action_routes!("/primary_ips", PrimaryIp)
 fn all(project: &Project, call: &Call<'_>) -> Answered {
     let wanted = |ip: &PrimaryIp| {
         let asked = call.query.first("ip").filter(|asked| !asked.is_empty());
-        asked.is_none_or(|asked| asked == public_ip::text(ip.ip) || asked == ip.ip.to_string())
+        ip.is_known(project.profile)
+            && asked.is_none_or(|asked| asked == public_ip::text(ip.ip) || asked == ip.ip.to_string())
     };
     list(call, "primary_ips", &project.primary_ips, wanted, |ip| show(project, ip))
 }
 
 fn one(project: &Project, call: &Call<'_>) -> Answered {
-    Ok(Answer::ok(json!({"primary_ip": show(project, project.primary_ips.get(call.id())?)})))
+    Ok(Answer::ok(json!({"primary_ip": show(project, known(project, call.id())?)})))
 }
 
 /// What a body asks for.
@@ -58,7 +59,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     let ip = public_ip::take(project, wish.v4, &location)?;
     let head = project.primary_ips.head(call.now, wish.name, wish.labels);
     let Wish { v4, server, auto_delete, .. } = wish;
-    let made = PrimaryIp { head, v4, ip, location, server: None, auto_delete, dns_ptr: Names::new() };
+    let made = PrimaryIp { head, v4, ip, location, assignee: None, auto_delete, dns_ptr: Names::new() };
     let id = put(project, call, made);
     let action = server.map(|server| {
         let begun = assign::begin(project, call.now, id, server);
@@ -115,7 +116,7 @@ fn place(project: &Project, wish: &Wish) -> Result<String, Wrong> {
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let kept = project.primary_ips.get(id)?.head.kept;
+    let kept = known(project, id)?.head.kept;
     let (naming, auto_delete) = call.asked(|body| {
         let auto_delete = body.flag("auto_delete");
         if kept && auto_delete == Some(true) {
@@ -134,25 +135,26 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
 
 fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     let id = call.id();
-    let ip = project.primary_ips.get(id)?;
+    let ip = known(project, id)?;
     upkeep::deletable(ip)?;
     project.unlocked(Kind::PrimaryIp, id)?;
-    if let Some(server) = ip.server {
+    match ip.assignee {
+        None => {}
         // Until May 2026 it was taken from a server that was off.
-        if project.profile >= Profile::June2026 {
-            return Err(Wrong::new("must_be_unassigned", "primary IP must be unassigned"));
+        Some(Assignee::Server(server)) if project.profile < Profile::June2026 => {
+            project.unlocked(Kind::Server, server)?;
+            server::stopped(project.servers.get(server)?)?;
+            assign::part(project, id, server);
         }
-        project.unlocked(Kind::Server, server)?;
-        server::stopped(project.servers.get(server)?)?;
-        assign::part(project, id, server);
+        Some(_) => return Err(Wrong::new("must_be_unassigned", "primary IP must be unassigned")),
     }
     remove(project, call, id);
     Ok(Answer::nothing())
 }
 
-/// What goes with its server cannot be protected against that.
+/// What goes with its assignee cannot be protected against that.
 fn change_protection(project: &mut Project, call: &Call<'_>) -> Answered {
-    let ip = project.primary_ips.get(call.id())?;
+    let ip = known(project, call.id())?;
     if ip.auto_delete && call.body()?.flag("delete") == Some(true) {
         return Err(Wrong::invalid(
             "delete",

@@ -1,14 +1,17 @@
-//! A primary IP as the API shows it, by itself and in its server.
+//! A primary IP as the API shows it, by itself and in what has it.
+
+use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
 use crate::call::show::moment;
 use crate::profile::Profile;
 use crate::project::Project;
-use crate::resource::primary_ip::PrimaryIp;
+use crate::resource::primary_ip::{Assignee, PrimaryIp};
 use crate::resource::{offer, public_ip};
 
 pub(super) fn show(project: &Project, ip: &PrimaryIp) -> Value {
+    let (assignee_type, assignee_id) = assignee(project.profile, ip);
     let mut shown = json!({
         "id": ip.head.id,
         "name": ip.head.name,
@@ -17,8 +20,8 @@ pub(super) fn show(project: &Project, ip: &PrimaryIp) -> Value {
         "type": public_ip::version(ip.v4),
         "ip": public_ip::text(ip.ip),
         "dns_ptr": public_ip::show_names(ip.ip, &ip.dns_ptr),
-        "assignee_id": ip.server,
-        "assignee_type": assignee_type(project.profile, ip),
+        "assignee_id": assignee_id,
+        "assignee_type": assignee_type,
         "auto_delete": ip.auto_delete,
         "blocked": false,
         "protection": {"delete": ip.head.kept},
@@ -30,9 +33,14 @@ pub(super) fn show(project: &Project, ip: &PrimaryIp) -> Value {
     shown
 }
 
-/// What kind of thing has it. Until August 2026 that was a server even if none had it.
-fn assignee_type(profile: Profile, ip: &PrimaryIp) -> &'static str {
-    if ip.server.is_none() && profile >= Profile::Current { "unassigned" } else { "server" }
+/// What kind of thing has it, and which. Until August 2026 the kind was a server even if none had it.
+fn assignee(profile: Profile, ip: &PrimaryIp) -> (&'static str, Option<u64>) {
+    match ip.assignee {
+        Some(Assignee::Server(id)) => ("server", Some(id)),
+        Some(Assignee::LoadBalancer { id, .. }) => ("load_balancer", Some(id)),
+        None if profile >= Profile::Current => ("unassigned", None),
+        None => ("server", None),
+    }
 }
 
 /// As a server shows its own.
@@ -42,4 +50,13 @@ pub(crate) fn show_in_server(ip: &PrimaryIp) -> Value {
         None => Value::Array(public_ip::show_names(ip.ip, &ip.dns_ptr)),
     };
     json!({"id": ip.head.id, "ip": public_ip::text(ip.ip), "blocked": false, "dns_ptr": names})
+}
+
+/// As a load balancer shows its own, which answers on one address.
+pub(crate) fn show_in_balancer(profile: Profile, ip: &PrimaryIp, address: IpAddr) -> Value {
+    let name = public_ip::name(address, &ip.dns_ptr).or_else(|| ip.dns_ptr.get(&address).cloned());
+    if profile < Profile::Current {
+        return json!({"ip": address, "dns_ptr": name});
+    }
+    json!({"id": ip.head.id, "ip": address, "blocked": false, "dns_ptr": name})
 }

@@ -5,6 +5,7 @@ use proptest::test_runner::Config;
 use serde_json::{Value, json};
 
 use crate::profile::Profile;
+use crate::resource::primary_ip::Assignee;
 use crate::rig::Rig;
 
 fn server(rig: &mut Rig, name: &str, more: &Value) -> u64 {
@@ -274,11 +275,11 @@ fn what_fails_leaves_everything_as_it_was() {
     let path = |what: &str| format!("/primary_ips/{ip}/actions/{what}");
     let holder = |rig: &Rig| {
         let project = &rig.engine.project;
-        (project.servers.find(server).unwrap().ipv6, project.primary_ips.find(ip).unwrap().server)
+        (project.servers.find(server).unwrap().ipv6, project.primary_ips.find(ip).unwrap().assignee)
     };
     let trouble = rig.inject(&json!({"kind": "fails", "command": "assign_primary_ip"}));
     rig.post(&path("assign"), &to(server));
-    assert_eq!(holder(&rig), (Some(ip), Some(server)));
+    assert_eq!(holder(&rig), (Some(ip), Some(Assignee::Server(server))));
     rig.pass(60);
     assert_eq!(holder(&rig), (None, None));
     rig.heal(trouble);
@@ -287,7 +288,7 @@ fn what_fails_leaves_everything_as_it_was() {
     rig.inject(&json!({"kind": "fails", "command": "unassign_primary_ip"}));
     rig.post(&path("unassign"), &Value::Null);
     rig.pass(60);
-    assert_eq!(holder(&rig), (Some(ip), Some(server)));
+    assert_eq!(holder(&rig), (Some(ip), Some(Assignee::Server(server))));
     rig.inject(&json!({"kind": "no_addresses", "location": "fsn1"}));
     let more = json!({"name": "b", "type": "ipv4", "location": "fsn1"});
     assert_eq!(rig.refused("POST", "/primary_ips", &more), (412, "resource_unavailable".to_owned()));
@@ -328,7 +329,7 @@ proptest! {
             let mut seen = std::collections::BTreeSet::new();
             for ip in project.primary_ips.all() {
                 prop_assert!(seen.insert(ip.ip));
-                if let Some(server) = ip.server {
+                if let Some(Assignee::Server(server)) = ip.assignee {
                     let server = project.servers.find(server).unwrap();
                     let has = if ip.v4 { server.ipv4 } else { server.ipv6 };
                     prop_assert_eq!(has, Some(ip.head.id));
@@ -336,7 +337,7 @@ proptest! {
             }
             for server in project.servers.all() {
                 for id in [server.ipv4, server.ipv6].into_iter().flatten() {
-                    prop_assert_eq!(project.primary_ips.find(id).unwrap().server, Some(server.head.id));
+                    prop_assert_eq!(project.primary_ips.find(id).unwrap().assignee, Some(Assignee::Server(server.head.id)));
                 }
             }
         }

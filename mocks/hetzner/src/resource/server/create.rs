@@ -8,6 +8,7 @@ use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
 use crate::catalogue::{Location, ServerType};
 use crate::project::{Project, quota};
 use crate::resource::network::Membership;
+use crate::resource::primary_ip::Assignee;
 use crate::resource::server::{Effect, Server, Status, hostname, show};
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, firewall, image, network, offer, placement_group, primary_ip, ssh_key, volume};
@@ -168,8 +169,8 @@ fn make(project: &mut Project, call: &Call<'_>, wish: &Wish, order: &Order) -> u
     let id = head.id;
     let location = &order.location.name;
     let mut address = |wanted: Option<Address>, v4: bool| match wanted? {
-        Address::Given(given) => primary_ip::assign(project, given, id),
-        Address::New => primary_ip::grant(project, call, v4, location, id),
+        Address::Given(given) => primary_ip::assign(project, given, Assignee::Server(id)),
+        Address::New => primary_ip::grant(project, call, v4, location, Assignee::Server(id)),
     };
     let (ipv4, ipv6) = (address(wish.public.ipv4, true), address(wish.public.ipv6, false));
     project.servers.put(Server {

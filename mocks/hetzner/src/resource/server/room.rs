@@ -86,11 +86,12 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
 
 /// Takes a server away, and lets go of all that it had.
 fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> {
-    project.servers.get(id)?;
+    let server = project.servers.get(id)?;
+    let addresses = [server.ipv4, server.ipv6];
     project.goes(call.now, id);
     project.closed(call, Kind::Server, id);
     project.servers.take(id);
-    primary_ip::release(project, call, id);
+    primary_ip::release(project, call, addresses);
     placement_group::leave(project, id);
     firewall::forget(project, id);
     image::forget(project, call, id);

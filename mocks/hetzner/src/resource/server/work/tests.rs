@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use serde_json::{Value, json};
 
-use crate::resource::primary_ip::PrimaryIp;
+use crate::resource::primary_ip::{Assignee, PrimaryIp};
 use crate::resource::server::{Effect, Status};
 use crate::rig::Rig;
 
@@ -404,7 +404,7 @@ fn a_public_address_has_a_name() {
         v4: false,
         ip,
         location: "fsn1".to_owned(),
-        server: Some(server),
+        assignee: Some(Assignee::Server(server)),
         auto_delete: true,
         dns_ptr: std::collections::BTreeMap::new(),
     });
