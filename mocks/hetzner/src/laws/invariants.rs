@@ -154,7 +154,8 @@ fn books(project: &Project) {
     let mut there = BTreeSet::new();
     there.extend(project.servers.all().map(|it| (Kind::Server, it.head.id)));
     there.extend(project.volumes.all().map(|it| (Kind::Volume, it.head.id)));
-    there.extend(project.primary_ips.all().map(|it| (Kind::PrimaryIp, it.head.id)));
+    let known = project.primary_ips.all().filter(|it| it.is_known(project.profile));
+    there.extend(known.map(|it| (Kind::PrimaryIp, it.head.id)));
     there.extend(project.floating_ips.all().map(|it| (Kind::FloatingIp, it.head.id)));
     there.extend(project.load_balancers.all().map(|it| (Kind::LoadBalancer, it.head.id)));
     let own = project.images.all().filter(|it| it.kind.is_own());

@@ -97,9 +97,9 @@ impl Project {
         Some(Tag { name: image.description.clone(), location: String::new(), what, price })
     }
 
-    /// Those that were made with a load balancer are part of what that costs.
+    /// Those that were made with a load balancer are part of what that costs. One that the API does not know is on no bill.
     fn primary_ip_tag(&self, id: u64) -> Option<Tag> {
-        let ip = self.primary_ips.find(id)?;
+        let ip = self.primary_ips.find(id).filter(|ip| ip.is_known(self.profile))?;
         let usual = address(&self.catalogue.prices.primary_ips, ip.v4, &ip.location);
         let price = if ip.is_included() { Price::FREE } else { usual };
         let (name, location, what) = (ip.head.name.clone(), ip.location.clone(), version(ip.v4).to_owned());

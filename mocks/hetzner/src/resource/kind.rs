@@ -24,7 +24,7 @@ pub enum Kind {
     PlacementGroup,
     /// A disk over the network.
     Volume,
-    /// A public address that a server boots with.
+    /// A public address that a server boots with, or a load balancer is made with.
     PrimaryIp,
     /// A public address that moves between servers.
     FloatingIp,

@@ -199,5 +199,7 @@ fn before_october_2026_nobody_knew_of_them() {
         assert_eq!(rig.refused("POST", "/load_balancers", &body(&given(&mine))).1, "invalid_input");
         rig.done("DELETE", &front(&made), &Value::Null);
         assert_eq!(rig.engine.project.primary_ips.len(), 1);
+        let entries = rig.engine.project.ledger.entries().filter(|it| it.kind == Kind::PrimaryIp);
+        assert_eq!(entries.count(), 1);
     }
 }
