@@ -97,7 +97,7 @@ impl Project {
         Some(Tag { name: image.description.clone(), location: String::new(), what, price })
     }
 
-    /// Those that were made with a load balancer are part of what that costs. One that the API does not know is on no bill.
+    /// Those that were made with a load balancer are part of its price; those that the API does not know are not told.
     fn primary_ip_tag(&self, id: u64) -> Option<Tag> {
         let ip = self.primary_ips.find(id).filter(|ip| ip.is_known(self.profile))?;
         let usual = address(&self.catalogue.prices.primary_ips, ip.v4, &ip.location);

@@ -77,7 +77,7 @@ pub(crate) fn volumes(project: &Project) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Refuses so many primary IPs more, if there may not be as many. Those that came with a load balancer are a part of it.
+/// Refuses so many primary IPs more, if there may not be as many. Those that came with a load balancer do not count.
 pub(crate) fn primary_ips(project: &mut Project, now: Time, more: u64) -> Result<(), Wrong> {
     let there = project.primary_ips.all().filter(|ip| !ip.is_included()).count() as u64;
     let wanted = there + more;

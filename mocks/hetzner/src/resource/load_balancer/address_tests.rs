@@ -109,6 +109,10 @@ fn one_that_was_given_stays_as_long_as_it_is_there_and_is_free_then() {
     let shown = rig.get(&of(&mine))["primary_ip"].clone();
     assert_eq!((&shown["assignee_type"], &shown["assignee_id"]), (&json!("load_balancer"), &made["id"]));
     assert!(cost(&rig, &mine) > Money::ZERO);
+    let trouble = rig.inject(&json!({"kind": "quota", "primary_ips": 1}));
+    let more = json!({"name": "more", "type": "ipv4", "location": "fsn1"});
+    assert_eq!(rig.refused("POST", "/primary_ips", &more).1, "resource_limit_exceeded", "it counts");
+    rig.heal(trouble);
     rig.done("DELETE", &front(&made), &Value::Null);
     assert_eq!(all(&mut rig).len(), 1);
     rig.post("/servers", &server);

@@ -1,9 +1,9 @@
 //! Public addresses of servers and load balancers: what one is, how they come by it, and how it changes with time.
 //!
-//! Whoever has addresses and these know each other. Whoever gives one, gives it on both sides. A load balancer is made
-//! with its addresses and keeps them as long as it is there. Those that are made with it are part of what it costs, and
-//! of how many balancers there may be, until it is gone; those that were there before go on to cost and to count what
-//! they did. Until October 2026 the API did not know that the addresses of load balancers are primary IPs.
+//! An address and who has it know each other. Whoever gives one, gives it on both sides. A load balancer is made with its
+//! addresses and keeps them as long as it is there. Those that are made with it are assumed to be part of its price and
+//! to count for no quota; those that were there before go on to cost and to count. Until October 2026 the API did not
+//! know that load balancers have primary IPs.
 
 mod assign;
 mod room;
@@ -48,7 +48,7 @@ resource!(PrimaryIp, PrimaryIp);
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Assignee {
     Server(u64),
-    /// For good. The address is `included` in its price if it was made with it.
+    /// For as long as that is there. What was made with it is `included` in its price.
     LoadBalancer {
         id: u64,
         included: bool,
