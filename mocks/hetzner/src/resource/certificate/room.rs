@@ -49,6 +49,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     };
     let is_managed = managed.is_some();
     let id = project.certificates.put(Certificate { head, chain, managed });
+    project.opened(call, Kind::Certificate, id);
     let begun = is_managed.then(|| issue(project, call, id, "create_certificate"));
     Ok(Answer::created(json!({
         "certificate": show(project, project.certificates.get(id)?),
@@ -117,7 +118,7 @@ fn is_domain(name: &str) -> bool {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.certificates, call, upkeep::name)?;
+    upkeep::rename(project, call, |project| &mut project.certificates, upkeep::name)?;
     one(project, call)
 }
 
@@ -126,6 +127,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     if users(project, call.id()).next().is_some() {
         return Err(Wrong::new("service_error", "certificate still in use"));
     }
+    project.closed(call, Kind::Certificate, call.id());
     project.certificates.take(call.id());
     Ok(Answer::nothing())
 }

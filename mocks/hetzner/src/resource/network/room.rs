@@ -91,7 +91,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
         (upkeep::naming(body, upkeep::name), exposes_routes)
     })?;
     changes::unchanging(project, call.id())?;
-    upkeep::set(&mut project.networks, call.id(), naming)?;
+    upkeep::set(project, call.id(), |project| &mut project.networks, naming)?;
     let network = project.networks.get_mut(call.id())?;
     network.exposes_routes = exposes_routes.unwrap_or(network.exposes_routes);
     one(project, call)

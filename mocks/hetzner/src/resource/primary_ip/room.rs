@@ -126,7 +126,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     if assign::changing(project, id) {
         return Err(Wrong::new("conflict", "the primary IP is being changed"));
     }
-    upkeep::set(&mut project.primary_ips, id, naming)?;
+    upkeep::set(project, id, |project| &mut project.primary_ips, naming)?;
     let ip = project.primary_ips.get_mut(id)?;
     ip.auto_delete = auto_delete.unwrap_or(ip.auto_delete);
     one(project, call)

@@ -54,7 +54,7 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.servers, call, hostname)?;
+    upkeep::rename(project, call, |project| &mut project.servers, hostname)?;
     one(project, call)
 }
 
