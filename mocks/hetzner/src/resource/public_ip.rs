@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::address::{Exhausted, default_pointer};
-use crate::call::{Body, Wrong};
+use crate::call::{Body, Wrong, word};
 use crate::project::Project;
 use crate::resource::host_name;
 
@@ -22,7 +22,7 @@ const NAMES_MOST: usize = 100;
 pub(crate) const VERSIONS: [(&str, bool); 2] = [("ipv4", true), ("ipv6", false)];
 
 pub(crate) fn version(v4: bool) -> &'static str {
-    if v4 { "ipv4" } else { "ipv6" }
+    word(&VERSIONS, v4)
 }
 
 /// An address that nobody has: one of version 4, or the first of a network of version 6.
