@@ -164,7 +164,7 @@ impl Numbers {
 /// No address is left in a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted {
-    location: String,
+    pub(crate) location: String,
 }
 
 impl fmt::Display for Exhausted {

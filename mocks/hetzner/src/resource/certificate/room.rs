@@ -7,7 +7,7 @@ use crate::call::{Answer, Answered, Body, Call, Route, Wrong, change, list, look
 use crate::project::Project;
 use crate::resource::certificate::pem::{self, Facts};
 use crate::resource::certificate::{Certificate, Effect, Issuance, Managed, show, users};
-use crate::resource::{Kind, upkeep};
+use crate::resource::{Kind, host_name, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/certificates", all),
@@ -107,14 +107,8 @@ fn domains(body: &mut Body, field: &str) -> Option<Vec<String>> {
 
 /// A domain below another one, or all of those.
 fn is_domain(name: &str) -> bool {
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
     let name = name.strip_prefix("*.").unwrap_or(name);
-    name.len() <= 253 && name.contains('.') && name.split('.').all(label)
+    name.contains('.') && host_name::is_one(name)
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::action::Undertaking;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
 use crate::catalogue::{LoadBalancerType, Location};
-use crate::project::Project;
+use crate::project::{Project, quota};
 use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::target::{self, Reach, Target};
 use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, Public, reading};
 use crate::resource::network::{self, Membership, Wanted};
-use crate::resource::public_ip::Names;
+use crate::resource::public_ip::{self, Names};
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, offer};
 
@@ -120,12 +120,8 @@ fn check(project: &Project, now: Time, wish: &Wish) -> Result<Order, Wrong> {
         target.check(project, reach, wish.targets.get(..index).unwrap_or_default())?;
     }
     Load { services: &wish.services, targets: &wish.targets }.fits(balancer_type)?;
-    if project.load_balancers.len() as u64 >= project.catalogue.limits.load_balancers {
-        return Err(Wrong::limit_exceeded("load_balancer_limit", "load balancer limit exceeded"));
-    }
-    if !project.pools.has_ipv4(&location.name) {
-        return Err(exhausted());
-    }
+    quota::load_balancers(project)?;
+    public_ip::available(project, &location.name, true)?;
     let location = location.name.clone();
     Ok(Order { balancer_type: balancer_type.name.clone(), location, membership })
 }
@@ -173,16 +169,11 @@ pub(super) fn check_services(project: &Project, services: &[Service]) -> Result<
     Ok(())
 }
 
-fn exhausted() -> Wrong {
-    Wrong::new("resource_unavailable", "no public IP address is available in this location")
-}
-
 fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Result<u64, Wrong> {
-    let ipv4 = project.pools.take_ipv4(&order.location).map_err(|_| exhausted())?;
-    let Ok(ipv6) = project.pools.take_ipv6(&order.location) else {
+    let ipv4 = project.pools.take_ipv4(&order.location)?;
+    let ipv6 = project.pools.take_ipv6(&order.location).inspect_err(|_| {
         project.pools.give_back(ipv4.into());
-        return Err(exhausted());
-    };
+    })?;
     let head = project.load_balancers.head(call.now, wish.name, wish.labels);
     let id = project.load_balancers.put(LoadBalancer {
         head,

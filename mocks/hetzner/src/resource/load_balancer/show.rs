@@ -4,7 +4,6 @@ use std::net::IpAddr;
 
 use serde_json::{Map, Value, json};
 
-use crate::address::default_pointer;
 use crate::call::Selector;
 use crate::call::show::moment;
 use crate::profile::Profile;
@@ -13,6 +12,7 @@ use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::target::{Target, is_beside};
 use crate::resource::load_balancer::{LoadBalancer, Public};
 use crate::resource::offer;
+use crate::resource::public_ip;
 use crate::resource::server::{Server, Status};
 
 pub(super) fn show(project: &Project, balancer: &LoadBalancer) -> Value {
@@ -49,10 +49,7 @@ fn public_net(public: &Public) -> Value {
 }
 
 fn pointer(public: &Public, ip: IpAddr) -> Option<String> {
-    public.names.get(&ip).cloned().or(match ip {
-        IpAddr::V4(ip) => Some(default_pointer(ip)),
-        IpAddr::V6(_) => None,
-    })
+    public.names.get(&ip).cloned().or_else(|| public_ip::name(ip, &public.names))
 }
 
 fn target(project: &Project, balancer: &LoadBalancer, target: &Target) -> Value {

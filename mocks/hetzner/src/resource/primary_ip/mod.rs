@@ -98,15 +98,6 @@ fn in_location(ip: &PrimaryIp, location: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Refuses if a new address of version 4 is wanted and none is left in a location. Of version 6 there are always some.
-pub(crate) fn available(project: &Project, location: &str, v4: bool) -> Result<(), Wrong> {
-    if v4 && !project.pools.has_ipv4(location) {
-        let message = format!("no IP address is available in location {location}");
-        return Err(Wrong::new("resource_unavailable", message));
-    }
-    Ok(())
-}
-
 /// Gives a server that is being put one that is there.
 pub(crate) fn assign(project: &mut Project, id: u64, server: u64) -> Option<u64> {
     project.primary_ips.find_mut(id)?.server = Some(server);

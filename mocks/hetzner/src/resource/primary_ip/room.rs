@@ -6,7 +6,7 @@ use crate::action::action_routes;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Route, Wrong, change, list, look};
 use crate::profile::Profile;
 use crate::project::{Project, quota};
-use crate::resource::primary_ip::{PrimaryIp, assign, available, put, remove, show::show};
+use crate::resource::primary_ip::{PrimaryIp, assign, put, remove, show::show};
 use crate::resource::public_ip::{self, Names, VERSIONS};
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, offer, server, upkeep};
@@ -53,7 +53,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.primary_ips.free_name(&wish.name, None)?;
     let location = place(project, &wish)?;
     quota::primary_ips(project, call.now, 1)?;
-    available(project, &location, wish.v4)?;
+    public_ip::available(project, &location, wish.v4)?;
     project.addresses_left(call.now, &location)?;
     let ip = public_ip::take(project, wish.v4, &location)?;
     let head = project.primary_ips.head(call.now, wish.name, wish.labels);

@@ -15,7 +15,7 @@ mod show;
 mod work;
 
 use create::user_data;
-pub(crate) use room::{ACTIONS, ROUTES, hostname};
+pub(crate) use room::{ACTIONS, ROUTES};
 pub(crate) use show::show;
 
 use std::net::Ipv4Addr;
