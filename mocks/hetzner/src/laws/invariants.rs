@@ -19,6 +19,7 @@ impl Witness {
             self.kind(project, kind);
         }
         relations(project);
+        work(project);
         addresses(project);
         books(project);
     }
@@ -49,7 +50,12 @@ impl Witness {
             assert!(["running", "off"].contains(&status), "server {} is still {status}", server.head.id);
             assert!(server.networks.iter().all(|it| !it.pending), "{server:?} waits for a network");
         }
-        assert!(project.volumes.all().all(|volume| volume.available), "a volume is still being made");
+        let failed = |id| {
+            let mut all = project.actions.all().filter(|it| it.concerns(Kind::Volume, id));
+            all.any(|it| it.command == "create_volume" && it.status() == "error")
+        };
+        let made = project.volumes.all().all(|volume| volume.available != failed(volume.head.id));
+        assert!(made, "a volume is still being made");
     }
 }
 
@@ -91,21 +97,47 @@ fn relations(project: &Project) {
         project.floating_ips.all().filter_map(|it| it.server).all(there),
         "a floating IP leads to nothing"
     );
-    assert!(
-        project.firewalls.all().flat_map(|it| it.servers.clone()).all(there),
-        "a firewall guards nothing"
-    );
+    for firewall in project.firewalls.all() {
+        assert!(firewall.servers.iter().copied().all(there), "a firewall guards nothing");
+        let unique: BTreeSet<&u64> = firewall.servers.iter().collect();
+        assert_eq!(unique.len(), firewall.servers.len(), "{firewall:?} guards one twice");
+    }
+    for balancer in project.load_balancers.all() {
+        let networks = balancer.networks.iter().all(|it| project.networks.find(it.network).is_some());
+        assert!(
+            networks && balancer.networks.len() < 2,
+            "{balancer:?} is in a network that is gone, or in two"
+        );
+        let held = serde_json::to_value(balancer).unwrap();
+        let targets = held["targets"].as_array().unwrap();
+        let unique: BTreeSet<String> = targets.iter().map(ToString::to_string).collect();
+        assert_eq!(unique.len(), targets.len(), "{balancer:?} has a target twice");
+    }
     for group in project.placement_groups.all() {
         assert!(group.members.iter().all(|id| there(*id)), "a group holds a server that is gone");
         assert!(group.members.len() <= 10, "a group is too full");
     }
 }
 
+/// Whatever runs will end: its end is planned, or a trouble holds it back.
+fn work(project: &Project) {
+    let planned = serde_json::to_string(&project.timeline).unwrap();
+    let troubles = serde_json::to_value(&project.troubles).unwrap();
+    let standing = troubles["all"].as_object().unwrap();
+    for action in project.actions.all().filter(|it| it.finished.is_none()) {
+        let id = action.id.to_string();
+        let held = standing.values().any(|it| it["holds"]["actions"].get(&id).is_some());
+        let awaited = planned.contains(&format!("{{\"action_ends\":{id}}}"));
+        assert!(held || awaited, "{action:?} will never end");
+    }
+}
+
 /// No address is given twice.
 fn addresses(project: &Project) {
     let mut private = BTreeSet::new();
-    for server in project.servers.all() {
-        for membership in &server.networks {
+    let servers = project.servers.all().map(|it| &it.networks);
+    for networks in servers.chain(project.load_balancers.all().map(|it| &it.networks)) {
+        for membership in networks {
             for ip in std::iter::once(&membership.ip).chain(&membership.alias_ips) {
                 assert!(private.insert((membership.network, *ip)), "{ip} is given twice");
             }
