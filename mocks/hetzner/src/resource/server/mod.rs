@@ -1,4 +1,6 @@
 //! Virtual machines: what one is, and how it changes with time.
+//!
+//! None of them runs anything: what user data, keys and rescue systems would do in one is not simulated.
 
 mod backup;
 mod create;
