@@ -96,6 +96,12 @@ impl Pools {
         }
     }
 
+    /// How many addresses somebody has.
+    #[cfg(test)]
+    pub(crate) fn given(&self) -> usize {
+        self.locations.values().map(|pool| pool.ipv4.given.len() + pool.ipv6.given.len()).sum()
+    }
+
     fn at(&mut self, location: &str) -> &mut Pool {
         let next = u32::try_from(self.locations.len()).unwrap_or(u32::MAX);
         self.locations.entry(location.to_owned()).or_insert_with(|| Pool {
@@ -157,7 +163,7 @@ impl Numbers {
 /// No address is left in a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted {
-    location: String,
+    pub(crate) location: String,
 }
 
 impl fmt::Display for Exhausted {

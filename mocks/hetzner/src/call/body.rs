@@ -251,6 +251,11 @@ impl Body {
     }
 }
 
+/// The word for a meaning, out of those that [`Body::word`] reads.
+pub(crate) fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'static str {
+    words.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| *word)
+}
+
 fn id_of(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.parse().ok()).filter(|id| *id > 0)
 }

@@ -11,7 +11,7 @@ mod selector;
 pub(crate) mod show;
 mod wrong;
 
-pub(crate) use body::{Body, IdOrName};
+pub(crate) use body::{Body, IdOrName, word};
 pub(crate) use limit::Bucket;
 pub(crate) use listing::{list, paged};
 pub(crate) use query::Query;

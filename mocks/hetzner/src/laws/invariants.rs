@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::money::Money;
 use crate::project::Project;
 use crate::resource::Kind;
 use crate::resource::primary_ip::Assignee;
-use crate::resource::shelf::{Resource, Shelf};
 
 /// Who remembers all ids there ever were.
 #[derive(Default)]
@@ -16,34 +16,30 @@ pub(super) struct Witness {
 
 impl Witness {
     pub(super) fn look(&mut self, project: &Project) {
-        self.shelf(&project.servers);
-        self.shelf(&project.networks);
-        self.shelf(&project.volumes);
-        self.shelf(&project.firewalls);
-        self.shelf(&project.placement_groups);
-        self.shelf(&project.primary_ips);
-        self.shelf(&project.floating_ips);
-        self.shelf(&project.load_balancers);
-        self.shelf(&project.images);
+        for (_, kind) in Kind::PATHS {
+            self.kind(project, kind);
+        }
         relations(project);
+        work(project);
         addresses(project);
         books(project);
     }
 
     /// An id that was gone does not come back, and no name is there twice.
-    fn shelf<T: Resource>(&mut self, shelf: &Shelf<T>) {
-        let now: BTreeSet<u64> = shelf.all().map(|thing| thing.head().id).collect();
-        let seen = self.seen.entry(T::KIND).or_default();
-        let before = self.there.insert(T::KIND, now.clone()).unwrap_or_default();
-        for id in now.difference(&before) {
-            assert!(seen.insert(*id), "{} {id} came back", T::KIND);
+    fn kind(&mut self, project: &Project, kind: Kind) {
+        let now: BTreeSet<u64> = project.ids(kind).into_iter().collect();
+        let seen = self.seen.entry(kind).or_default();
+        for id in now.difference(self.there.entry(kind).or_default()) {
+            assert!(seen.insert(*id), "{kind} {id} came back");
         }
-        if T::KIND != Kind::Image {
+        if kind != Kind::Image {
             let mut names = BTreeSet::new();
-            for name in shelf.all().map(|thing| &thing.head().name).filter(|name| !name.is_empty()) {
-                assert!(names.insert(name), "two of {} are called {name}", T::KIND);
+            let heads = now.iter().map(|id| project.head(kind, *id).expect("it is there"));
+            for head in heads.filter(|head| !head.name.is_empty()) {
+                assert!(names.insert(&head.name), "two of {kind} are called {}", head.name);
             }
         }
+        self.there.insert(kind, now);
     }
 
     /// Every action has come to its end.
@@ -57,7 +53,12 @@ impl Witness {
             assert!(["running", "off"].contains(&status), "server {} is still {status}", server.head.id);
             assert!(server.networks.iter().all(|it| !it.pending), "{server:?} waits for a network");
         }
-        assert!(project.volumes.all().all(|volume| volume.available), "a volume is still being made");
+        let failed = |id| {
+            let mut all = project.actions.all().filter(|it| it.concerns(Kind::Volume, id));
+            all.any(|it| it.command == "create_volume" && it.status() == "error")
+        };
+        let made = project.volumes.all().all(|volume| volume.available != failed(volume.head.id));
+        assert!(made, "a volume is still being made");
     }
 }
 
@@ -121,21 +122,47 @@ fn relations(project: &Project) {
         project.floating_ips.all().filter_map(|it| it.server).all(there),
         "a floating IP leads to nothing"
     );
-    assert!(
-        project.firewalls.all().flat_map(|it| it.servers.clone()).all(there),
-        "a firewall guards nothing"
-    );
+    for firewall in project.firewalls.all() {
+        assert!(firewall.servers.iter().copied().all(there), "a firewall guards nothing");
+        let unique: BTreeSet<&u64> = firewall.servers.iter().collect();
+        assert_eq!(unique.len(), firewall.servers.len(), "{firewall:?} guards one twice");
+    }
+    for balancer in project.load_balancers.all() {
+        let networks = balancer.networks.iter().all(|it| project.networks.find(it.network).is_some());
+        assert!(
+            networks && balancer.networks.len() < 2,
+            "{balancer:?} is in a network that is gone, or in two"
+        );
+        let held = serde_json::to_value(balancer).unwrap();
+        let targets = held["targets"].as_array().unwrap();
+        let unique: BTreeSet<String> = targets.iter().map(ToString::to_string).collect();
+        assert_eq!(unique.len(), targets.len(), "{balancer:?} has a target twice");
+    }
     for group in project.placement_groups.all() {
         assert!(group.members.iter().all(|id| there(*id)), "a group holds a server that is gone");
         assert!(group.members.len() <= 10, "a group is too full");
     }
 }
 
+/// Whatever runs will end: its end is planned, or a trouble holds it back.
+fn work(project: &Project) {
+    let planned = serde_json::to_string(&project.timeline).unwrap();
+    let troubles = serde_json::to_value(&project.troubles).unwrap();
+    let standing = troubles["all"].as_object().unwrap();
+    for action in project.actions.all().filter(|it| it.finished.is_none()) {
+        let id = action.id.to_string();
+        let held = standing.values().any(|it| it["holds"]["actions"].get(&id).is_some());
+        let awaited = planned.contains(&format!("{{\"action_ends\":{id}}}"));
+        assert!(held || awaited, "{action:?} will never end");
+    }
+}
+
 /// No address is given twice.
 fn addresses(project: &Project) {
     let mut private = BTreeSet::new();
-    for server in project.servers.all() {
-        for membership in &server.networks {
+    let servers = project.servers.all().map(|it| &it.networks);
+    for networks in servers.chain(project.load_balancers.all().map(|it| &it.networks)) {
+        for membership in networks {
             for ip in std::iter::once(&membership.ip).chain(&membership.alias_ips) {
                 assert!(private.insert((membership.network, *ip)), "{ip} is given twice");
             }
@@ -151,18 +178,19 @@ fn addresses(project: &Project) {
 fn books(project: &Project) {
     let open: BTreeSet<(Kind, u64)> =
         project.ledger.left_over().map(|entry| (entry.kind, entry.id)).collect();
-    let mut there = BTreeSet::new();
-    there.extend(project.servers.all().map(|it| (Kind::Server, it.head.id)));
-    there.extend(project.volumes.all().map(|it| (Kind::Volume, it.head.id)));
-    let known = project.primary_ips.all().filter(|it| it.is_known(project.profile));
-    there.extend(known.map(|it| (Kind::PrimaryIp, it.head.id)));
-    there.extend(project.floating_ips.all().map(|it| (Kind::FloatingIp, it.head.id)));
-    there.extend(project.load_balancers.all().map(|it| (Kind::LoadBalancer, it.head.id)));
-    let own = project.images.all().filter(|it| it.kind.is_own());
-    there.extend(own.map(|it| (Kind::Image, it.head.id)));
-    let billed = |entry: &&(Kind, u64)| there.iter().any(|(kind, _)| *kind == entry.0);
-    let open_of_these: BTreeSet<(Kind, u64)> = open.iter().filter(billed).copied().collect();
-    assert_eq!(open_of_these, there.iter().copied().collect(), "the books and the cloud differ");
-    let sum: crate::money::Money = project.ledger.entries().map(|entry| entry.cost(project.now)).sum();
+    let untold = |(kind, id): &(Kind, u64)| match kind {
+        Kind::Image => project.images.find(*id).is_some_and(|image| !image.kind.is_own()),
+        Kind::PrimaryIp => project.primary_ips.find(*id).is_some_and(|ip| !ip.is_known(project.profile)),
+        _ => false,
+    };
+    let of = |kind| project.ids(kind).into_iter().map(move |id| (kind, id));
+    let there = Kind::PATHS.into_iter().flat_map(|(_, kind)| of(kind));
+    let there: BTreeSet<(Kind, u64)> = there.filter(|thing| !untold(thing)).collect();
+    assert_eq!(open, there, "the books and the cloud differ");
+    for entry in project.ledger.left_over().filter(|entry| entry.kind != Kind::Image) {
+        let head = project.head(entry.kind, entry.id).expect("it is there");
+        assert_eq!(entry.name, head.name, "the books know it by another name");
+    }
+    let sum: Money = project.ledger.entries().map(|entry| entry.cost(project.now)).sum();
     assert_eq!(project.ledger.total(None, project.now), sum);
 }

@@ -3,9 +3,11 @@
 //! Random requests go to an engine, good and bad ones, with time passing between them. After each one the whole state
 //! is looked at.
 
+mod anything;
 mod invariants;
 mod requests;
 mod troubled;
+mod wild;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -66,7 +66,7 @@ pub struct Entry {
     pub kind: Kind,
     /// Its id.
     pub id: u64,
-    /// Its name when it was made.
+    /// What it is called, or was at last.
     pub name: String,
     /// Where it is; empty for what is nowhere.
     pub location: String,

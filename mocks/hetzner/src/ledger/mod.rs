@@ -44,6 +44,13 @@ impl Ledger {
         open.map(|entry| entry.change(now, what, price)).is_some()
     }
 
+    /// It is called something else from now on. What is gone keeps its last name.
+    pub(crate) fn renamed(&mut self, kind: Kind, id: u64, name: String) {
+        if let Some(entry) = self.open(kind, id) {
+            entry.name = name;
+        }
+    }
+
     /// It is gone. `false` if there is no such thing, or no more.
     pub(crate) fn closed(&mut self, now: Time, kind: Kind, id: u64, by: &str) -> bool {
         let open = self.open(kind, id);

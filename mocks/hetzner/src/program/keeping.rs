@@ -22,6 +22,8 @@ pub(crate) fn read(place: &Path) -> Result<Option<Snapshot>, String> {
 /// Writes the state down after every change. While much changes it rests as long as it writes.
 pub(crate) async fn keep(cloud: &Cloud, place: &Path) {
     let mut changes = cloud.changes();
+    // Somebody may have been quicker than we are.
+    changes.mark_changed();
     while changes.changed().await.is_ok() {
         let begun = cloud.clock().now();
         if let Err(e) = write(cloud, place) {

@@ -19,6 +19,7 @@ use crate::call::Bucket;
 use crate::catalogue::Catalogue;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
+use crate::resource::Kind;
 use crate::resource::certificate::Certificate;
 use crate::resource::firewall::Firewall;
 use crate::resource::floating_ip::FloatingIp;
@@ -28,7 +29,7 @@ use crate::resource::network::Network;
 use crate::resource::placement_group::PlacementGroup;
 use crate::resource::primary_ip::PrimaryIp;
 use crate::resource::server::Server;
-use crate::resource::shelf::Shelf;
+use crate::resource::shelf::{Head, Resource, Shelf};
 use crate::resource::ssh_key::SshKey;
 use crate::resource::volume::Volume;
 use crate::trouble::Troubles;
@@ -120,5 +121,47 @@ impl Project {
             }
         }
         any
+    }
+
+    /// The ids of all things of a kind.
+    pub(crate) fn ids(&self, kind: Kind) -> Vec<u64> {
+        fn on<T: Resource>(shelf: &Shelf<T>) -> Vec<u64> {
+            shelf.all().map(|thing| thing.head().id).collect()
+        }
+        match kind {
+            Kind::Server => on(&self.servers),
+            Kind::Action => Vec::new(),
+            Kind::Image => on(&self.images),
+            Kind::SshKey => on(&self.ssh_keys),
+            Kind::Network => on(&self.networks),
+            Kind::Firewall => on(&self.firewalls),
+            Kind::PlacementGroup => on(&self.placement_groups),
+            Kind::Volume => on(&self.volumes),
+            Kind::PrimaryIp => on(&self.primary_ips),
+            Kind::FloatingIp => on(&self.floating_ips),
+            Kind::LoadBalancer => on(&self.load_balancers),
+            Kind::Certificate => on(&self.certificates),
+        }
+    }
+
+    /// What every thing has, of one that may be gone.
+    pub(crate) fn head(&self, kind: Kind, id: u64) -> Option<&Head> {
+        fn on<T: Resource>(shelf: &Shelf<T>, id: u64) -> Option<&Head> {
+            shelf.find(id).map(Resource::head)
+        }
+        match kind {
+            Kind::Server => on(&self.servers, id),
+            Kind::Action => None,
+            Kind::Image => on(&self.images, id),
+            Kind::SshKey => on(&self.ssh_keys, id),
+            Kind::Network => on(&self.networks, id),
+            Kind::Firewall => on(&self.firewalls, id),
+            Kind::PlacementGroup => on(&self.placement_groups, id),
+            Kind::Volume => on(&self.volumes, id),
+            Kind::PrimaryIp => on(&self.primary_ips, id),
+            Kind::FloatingIp => on(&self.floating_ips, id),
+            Kind::LoadBalancer => on(&self.load_balancers, id),
+            Kind::Certificate => on(&self.certificates, id),
+        }
     }
 }

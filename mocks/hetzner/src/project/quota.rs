@@ -54,27 +54,36 @@ fn cores(
 
 /// Refuses a snapshot more, if there may be none.
 pub(crate) fn snapshots(project: &Project) -> Result<(), Wrong> {
-    let there = project.images.all().filter(|image| image.kind == ImageKind::Snapshot).count() as u64;
-    if there >= project.catalogue.limits.snapshots {
-        return Err(Wrong::limit_exceeded("snapshot_limit", "snapshot limit exceeded"));
-    }
-    Ok(())
+    let there = project.images.all().filter(|image| image.kind == ImageKind::Snapshot).count();
+    one_more(there, project.catalogue.limits.snapshots, "snapshot_limit", "snapshot limit exceeded")
 }
 
 /// Refuses a floating IP more, if there may be none.
 pub(crate) fn floating_ips(project: &Project) -> Result<(), Wrong> {
-    if project.floating_ips.len() as u64 >= project.catalogue.limits.floating_ips {
-        return Err(Wrong::limit_exceeded("floating_ip_limit", "floating IP limit exceeded"));
-    }
-    Ok(())
+    let (there, most) = (project.floating_ips.len(), project.catalogue.limits.floating_ips);
+    one_more(there, most, "floating_ip_limit", "floating IP limit exceeded")
 }
 
 /// Refuses a volume more, if there may be none.
 pub(crate) fn volumes(project: &Project) -> Result<(), Wrong> {
-    if project.volumes.len() as u64 >= project.catalogue.limits.volumes {
-        return Err(Wrong::limit_exceeded("volume_limit", "volume limit exceeded"));
-    }
-    Ok(())
+    let (there, most) = (project.volumes.len(), project.catalogue.limits.volumes);
+    one_more(there, most, "volume_limit", "volume limit exceeded")
+}
+
+/// Refuses a network more, if there may be none.
+pub(crate) fn networks(project: &Project) -> Result<(), Wrong> {
+    let (there, most) = (project.networks.len(), project.catalogue.limits.networks);
+    one_more(there, most, "network_limit", "network limit exceeded")
+}
+
+/// Refuses a load balancer more, if there may be none.
+pub(crate) fn load_balancers(project: &Project) -> Result<(), Wrong> {
+    let (there, most) = (project.load_balancers.len(), project.catalogue.limits.load_balancers);
+    one_more(there, most, "load_balancer_limit", "load balancer limit exceeded")
+}
+
+fn one_more(there: usize, most: u64, limit: &str, message: &str) -> Result<(), Wrong> {
+    if there as u64 >= most { Err(Wrong::limit_exceeded(limit, message)) } else { Ok(()) }
 }
 
 /// Refuses so many primary IPs more, if there may not be as many. Those that came with a load balancer do not count.

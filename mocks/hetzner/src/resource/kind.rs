@@ -35,6 +35,21 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds of things, with the first segment of their paths.
+    pub(crate) const PATHS: [(&'static str, Self); 11] = [
+        ("servers", Self::Server),
+        ("images", Self::Image),
+        ("ssh_keys", Self::SshKey),
+        ("networks", Self::Network),
+        ("firewalls", Self::Firewall),
+        ("placement_groups", Self::PlacementGroup),
+        ("volumes", Self::Volume),
+        ("primary_ips", Self::PrimaryIp),
+        ("floating_ips", Self::FloatingIp),
+        ("load_balancers", Self::LoadBalancer),
+        ("certificates", Self::Certificate),
+    ];
+
     /// The word of the wire.
     pub(crate) const fn word(self) -> &'static str {
         match self {
@@ -69,6 +84,16 @@ impl Kind {
             Self::LoadBalancer => 4_000_001,
             Self::Certificate => 1_500_001,
         }
+    }
+
+    /// The kind whose paths begin so.
+    pub(crate) fn of_path(segment: &str) -> Option<Self> {
+        Self::PATHS.iter().find(|(known, _)| *known == segment).map(|(_, kind)| *kind)
+    }
+
+    /// The first segment of its paths.
+    pub(crate) fn path(self) -> &'static str {
+        Self::PATHS.iter().find(|(_, kind)| *kind == self).map_or("actions", |(segment, _)| segment)
     }
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod server;
 pub(crate) mod ssh_key;
 pub(crate) mod volume;
 
+pub(crate) mod host_name;
 mod kind;
 pub(crate) mod public_ip;
 pub(crate) mod shelf;

@@ -7,10 +7,10 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::address::default_pointer;
-use crate::call::{Body, Wrong};
+use crate::address::{Exhausted, default_pointer};
+use crate::call::{Body, Wrong, word};
 use crate::project::Project;
-use crate::resource::server::hostname;
+use crate::resource::host_name;
 
 /// Names set for addresses.
 pub(crate) type Names = BTreeMap<IpAddr, String>;
@@ -22,17 +22,26 @@ const NAMES_MOST: usize = 100;
 pub(crate) const VERSIONS: [(&str, bool); 2] = [("ipv4", true), ("ipv6", false)];
 
 pub(crate) fn version(v4: bool) -> &'static str {
-    if v4 { "ipv4" } else { "ipv6" }
+    word(&VERSIONS, v4)
 }
 
 /// An address that nobody has: one of version 4, or the first of a network of version 6.
 pub(crate) fn take(project: &mut Project, v4: bool, location: &str) -> Result<IpAddr, Wrong> {
-    let taken = if v4 {
-        project.pools.take_ipv4(location).map(IpAddr::from)
-    } else {
-        project.pools.take_ipv6(location).map(IpAddr::from)
-    };
-    taken.map_err(|exhausted| Wrong::new("resource_unavailable", exhausted.to_string()))
+    Ok(if v4 { project.pools.take_ipv4(location)?.into() } else { project.pools.take_ipv6(location)?.into() })
+}
+
+impl From<Exhausted> for Wrong {
+    fn from(exhausted: Exhausted) -> Self {
+        Self::new("resource_unavailable", exhausted.to_string())
+    }
+}
+
+/// Refuses if a new address of version 4 is wanted and none is left in a location. Of version 6 there are always some.
+pub(crate) fn available(project: &Project, location: &str, v4: bool) -> Result<(), Wrong> {
+    if v4 && !project.pools.has_ipv4(location) {
+        return Err(Exhausted { location: location.to_owned() }.into());
+    }
+    Ok(())
 }
 
 /// As it is shown: of version 6 the whole network.
@@ -80,7 +89,7 @@ impl Renaming {
             }
             ip
         });
-        let name = hostname(body, "dns_ptr");
+        let name = host_name::read(body, "dns_ptr");
         Some(Self { ip: ip?, name })
     }
 

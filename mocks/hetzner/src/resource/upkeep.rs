@@ -32,27 +32,30 @@ pub(crate) fn naming(body: &mut Body, name: impl Fn(&mut Body, &str) -> Option<S
 
 /// Changes name and labels as the body says, which must say nothing else.
 pub(crate) fn rename<T: Resource>(
-    shelf: &mut Shelf<T>,
+    project: &mut Project,
     call: &Call<'_>,
+    shelf: fn(&mut Project) -> &mut Shelf<T>,
     name: impl Fn(&mut Body, &str) -> Option<String>,
 ) -> Result<(), Wrong> {
-    shelf.get(call.id())?;
+    shelf(project).get(call.id())?;
     let naming = call.asked(|body| naming(body, name))?;
-    set(shelf, call.id(), naming)
+    set(project, call.id(), shelf, naming)
 }
 
 /// Sets a name, if it is free, and labels.
 pub(crate) fn set<T: Resource>(
-    shelf: &mut Shelf<T>,
+    project: &mut Project,
     id: u64,
+    shelf: fn(&mut Project) -> &mut Shelf<T>,
     Naming { name, labels }: Naming,
 ) -> Result<(), Wrong> {
     if let Some(name) = &name {
-        shelf.free_name(name, Some(id))?;
+        shelf(project).free_name(name, Some(id))?;
     }
-    let head = shelf.get_mut(id)?.head_mut();
+    let head = shelf(project).get_mut(id)?.head_mut();
     head.name = name.unwrap_or_else(|| std::mem::take(&mut head.name));
     head.labels = labels.unwrap_or_else(|| std::mem::take(&mut head.labels));
+    project.renamed(T::KIND, id);
     Ok(())
 }
 

@@ -13,7 +13,6 @@ use crate::call::{Call, Query, Run, Wrong};
 use crate::engine::Engine;
 use crate::resource::Kind;
 use crate::resource::shelf::Head;
-use crate::trouble::target;
 
 /// Who the ledger names.
 const BY_HAND: &str = "by hand";
@@ -187,11 +186,11 @@ impl Engine {
 
     /// What is called so. A name of digits may be an id, too.
     fn head(&self, what: Kind, which: &Which) -> Result<&Head, DeedError> {
-        let by_id = |id: u64| target::head(&self.project, what, id);
+        let by_id = |id: u64| self.project.head(what, id);
         let found = match which {
             Which::Id(id) => by_id(*id),
             Which::Name(name) => {
-                let ids = target::ids(&self.project, what);
+                let ids = self.project.ids(what);
                 let named = ids.into_iter().filter_map(by_id).find(|head| head.name == *name);
                 named.or_else(|| by_id(name.parse().ok()?))
             }

@@ -3,6 +3,7 @@
 //! The engine and the rooms ask here at the points where something can go wrong: a request comes in, an order is
 //! checked, an action begins, a status changes, something is looked at. Connections are not ours to cut.
 
+mod bend;
 mod deed;
 mod form;
 mod orders;

@@ -12,6 +12,9 @@ use crate::trouble::standing::Held;
 use crate::trouble::target::{Things, likes};
 use crate::trouble::what::{TroubleId, What};
 
+/// No work takes longer, however slow it is: beyond the end of time it would be stuck, and nobody could heal it.
+const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
+
 /// What becomes of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fate {
@@ -43,7 +46,7 @@ impl Project {
             self.troubles.bitten(now, id);
             match twist {
                 Twist::Slow { times, by } => {
-                    fate.lasts = fate.lasts.saturating_mul(times).saturating_add(by);
+                    fate.lasts = fate.lasts.saturating_mul(times).saturating_add(by).min(LONGEST);
                 }
                 Twist::Stuck => fate.stuck = Some(id),
                 Twist::Fails { code, message } => fate.ending = Ending::Error { code, message },

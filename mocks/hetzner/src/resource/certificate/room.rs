@@ -7,7 +7,7 @@ use crate::call::{Answer, Answered, Body, Call, Route, Wrong, change, list, look
 use crate::project::Project;
 use crate::resource::certificate::pem::{self, Facts};
 use crate::resource::certificate::{Certificate, Effect, Issuance, Managed, show, users};
-use crate::resource::{Kind, upkeep};
+use crate::resource::{Kind, host_name, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/certificates", all),
@@ -49,6 +49,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     };
     let is_managed = managed.is_some();
     let id = project.certificates.put(Certificate { head, chain, managed });
+    project.opened(call, Kind::Certificate, id);
     let begun = is_managed.then(|| issue(project, call, id, "create_certificate"));
     Ok(Answer::created(json!({
         "certificate": show(project, project.certificates.get(id)?),
@@ -106,18 +107,12 @@ fn domains(body: &mut Body, field: &str) -> Option<Vec<String>> {
 
 /// A domain below another one, or all of those.
 fn is_domain(name: &str) -> bool {
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
     let name = name.strip_prefix("*.").unwrap_or(name);
-    name.len() <= 253 && name.contains('.') && name.split('.').all(label)
+    name.contains('.') && host_name::is_one(name)
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.certificates, call, upkeep::name)?;
+    upkeep::rename(project, call, |project| &mut project.certificates, upkeep::name)?;
     one(project, call)
 }
 
@@ -126,6 +121,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     if users(project, call.id()).next().is_some() {
         return Err(Wrong::new("service_error", "certificate still in use"));
     }
+    project.closed(call, Kind::Certificate, call.id());
     project.certificates.take(call.id());
     Ok(Answer::nothing())
 }

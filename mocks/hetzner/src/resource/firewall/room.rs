@@ -62,6 +62,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     let head = project.firewalls.head(call.now, name, labels);
     let firewall = Firewall { head, rules, servers: Vec::new(), selectors: Vec::new(), pending: Vec::new() };
     let id = project.firewalls.put(firewall);
+    project.opened(call, Kind::Firewall, id);
     let mut actions = Vec::new();
     if has_rules {
         actions.push(begin_rules(project, call.now, id));
@@ -87,7 +88,7 @@ fn check(project: &Project, targets: &[Target]) -> Result<(), Wrong> {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.firewalls, call, name)?;
+    upkeep::rename(project, call, |project| &mut project.firewalls, name)?;
     one(project, call)
 }
 
@@ -96,6 +97,7 @@ fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     if !firewall.servers.is_empty() || !firewall.selectors.is_empty() {
         return Err(Wrong::new("resource_in_use", format!("firewall with ID {} is still in use", call.id())));
     }
+    project.closed(call, Kind::Firewall, call.id());
     project.firewalls.take(call.id());
     Ok(Answer::nothing())
 }

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::call::Body;
 use crate::call::labels::shown;
+use crate::call::{Body, word};
 
 /// How many a firewall can have, how many ranges a rule can, and how many ranges all its rules can together.
 const MOST_RULES: usize = 50;
@@ -155,10 +155,6 @@ impl Rule {
             "description": self.description,
         })
     }
-}
-
-fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'static str {
-    words.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| *word)
 }
 
 #[cfg(test)]

@@ -233,21 +233,18 @@ fn a_server_that_is_made_cannot_have_more_either() {
         let path = firewall(&mut rig, &format!("f{index}"), &[]);
         ids.push(json!({"firewall": rig.get(&path)["firewall"]["id"]}));
     }
-    let wish = |more: Value| {
-        let mut body =
-            json!({"name": "one", "server_type": "cx23", "image": "ubuntu-24.04", "firewalls": ids});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        body
+    let refused = |rig: &mut Rig, mut more: Value| {
+        more["firewalls"] = json!(ids);
+        rig.order_with("one", &more).1["error"]["code"].clone()
     };
-    let sixth = rig.refused("POST", "/servers", &wish(json!({"labels": {"a": "b"}})));
-    assert_eq!(sixth, (403, "resource_limit_exceeded".to_owned()));
+    assert_eq!(refused(&mut rig, json!({"labels": {"a": "b"}})), "resource_limit_exceeded");
     let network = json!({"name": "n", "ip_range": "10.0.0.0/16",
         "subnets": [{"type": "cloud", "ip_range": "10.0.1.0/24", "network_zone": "eu-central"}]});
     let network = rig.post("/networks", &network)["network"]["id"].clone();
     let hidden = json!({"networks": [network], "public_net": {"enable_ipv4": false, "enable_ipv6": false}});
-    let hidden = rig.refused("POST", "/servers", &wish(hidden));
-    assert_eq!(hidden, (422, "private_net_only_server".to_owned()));
-    let made = rig.post("/servers", &wish(json!({})))["server"]["id"].as_u64().unwrap();
+    assert_eq!(refused(&mut rig, hidden), "private_net_only_server");
+    let (_, made) = rig.order_with("one", &json!({"firewalls": ids}));
+    let made = made["server"]["id"].as_u64().unwrap();
     assert_eq!(firewalls_of(&mut rig, made), 5);
 }
 

@@ -103,7 +103,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     project.floating_ips.get(id)?;
     let (naming, description) =
         call.asked(|body| (upkeep::naming(body, upkeep::name), body.text("description")))?;
-    upkeep::set(&mut project.floating_ips, id, naming)?;
+    upkeep::set(project, id, |project| &mut project.floating_ips, naming)?;
     if description.is_some() {
         project.floating_ips.get_mut(id)?.description = description;
     }

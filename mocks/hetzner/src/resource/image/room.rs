@@ -52,6 +52,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
         image.bound_to = None;
         project.repriced(call.now, Kind::Image, call.id());
     }
+    project.renamed(Kind::Image, call.id());
     one(project, call)
 }
 

@@ -4,10 +4,11 @@ use mock_clock::Time;
 use serde_json::{Value, json};
 
 use crate::action::Undertaking;
+use crate::address::Exhausted;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Wrong};
 use crate::catalogue::{LoadBalancerType, Location};
 use crate::profile::Profile;
-use crate::project::Project;
+use crate::project::{Project, quota};
 use crate::resource::load_balancer::service::Service;
 use crate::resource::load_balancer::show::show;
 use crate::resource::load_balancer::target::{self, Reach, Target};
@@ -15,7 +16,7 @@ use crate::resource::load_balancer::{Algorithm, Load, LoadBalancer, reading};
 use crate::resource::network::{self, Membership, Wanted};
 use crate::resource::primary_ip::Assignee;
 use crate::resource::shelf::Labels;
-use crate::resource::{Kind, offer, primary_ip};
+use crate::resource::{Kind, offer, primary_ip, public_ip};
 
 /// Names beyond this are refused.
 const LONGEST_NAME: usize = 128;
@@ -118,9 +119,7 @@ fn check(project: &mut Project, now: Time, wish: &Wish) -> Result<Order, Wrong> 
         target.check(project, reach, wish.targets.get(..index).unwrap_or_default())?;
     }
     Load { services: &wish.services, targets: &wish.targets }.fits(balancer_type)?;
-    if project.load_balancers.len() as u64 >= project.catalogue.limits.load_balancers {
-        return Err(Wrong::limit_exceeded("load_balancer_limit", "load balancer limit exceeded"));
-    }
+    quota::load_balancers(project)?;
     let balancer_type = balancer_type.name.clone();
     check_addresses(project, now, wish.given, &location.name)?;
     Ok(Order { balancer_type, location: location.name, membership })
@@ -179,7 +178,7 @@ fn check_addresses(
     for (id, v4) in given.into_iter().zip([true, false]) {
         match id {
             Some(id) => primary_ip::assignable(project, id, v4, location)?,
-            None => primary_ip::available(project, location, v4)?,
+            None => public_ip::available(project, location, v4)?,
         }
     }
     if given.contains(&None) { project.addresses_left(now, location) } else { Ok(()) }
@@ -199,7 +198,7 @@ fn make(project: &mut Project, call: &Call<'_>, wish: Wish, order: Order) -> Res
     let addresses = [address(ipv4, true), address(ipv6, false)];
     let [Some(ipv4), Some(ipv6)] = addresses else {
         primary_ip::release(project, call, addresses);
-        return Err(primary_ip::none_left(&order.location));
+        return Err(Exhausted { location: order.location }.into());
     };
     project.load_balancers.put(LoadBalancer {
         head,

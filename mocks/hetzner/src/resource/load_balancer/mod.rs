@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use self::service::Service;
 use self::target::{Reach, Target};
-use crate::call::Wrong;
+use crate::call::{Wrong, word};
 use crate::catalogue::LoadBalancerType;
 use crate::project::Project;
 use crate::resource::network::Membership;
@@ -65,10 +65,7 @@ impl Algorithm {
         [("round_robin", Self::RoundRobin), ("least_connections", Self::LeastConnections)];
 
     fn word(self) -> &'static str {
-        match self {
-            Self::RoundRobin => "round_robin",
-            Self::LeastConnections => "least_connections",
-        }
+        word(&Self::WORDS, self)
     }
 }
 

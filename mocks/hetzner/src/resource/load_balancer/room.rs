@@ -43,7 +43,7 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.load_balancers, call, create::name)?;
+    upkeep::rename(project, call, |project| &mut project.load_balancers, create::name)?;
     one(project, call)
 }
 

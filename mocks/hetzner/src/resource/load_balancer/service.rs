@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::call::word;
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Service {
     pub(super) protocol: Protocol,
@@ -57,11 +59,7 @@ impl Protocol {
         [("tcp", Self::Tcp), ("http", Self::Http), ("https", Self::Https)];
 
     fn word(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Http => "http",
-            Self::Https => "https",
-        }
+        word(&Self::WORDS, self)
     }
 }
 

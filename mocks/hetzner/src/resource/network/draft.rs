@@ -9,7 +9,7 @@ use crate::call::{Body, Wrong};
 use crate::project::Project;
 use crate::resource::network::{Route, coupled};
 
-const KINDS: [(&str, SubnetKind); 3] =
+pub(super) const KINDS: [(&str, SubnetKind); 3] =
     [("cloud", SubnetKind::Cloud), ("server", SubnetKind::Server), ("vswitch", SubnetKind::Vswitch)];
 
 /// The gateway of public interfaces, where no private route may lead.

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::action::action_routes;
 use crate::address::{PrivateSpace, Range};
 use crate::call::{self, Answer, Answered, Call, Wrong, change, list, look};
-use crate::project::Project;
+use crate::project::{Project, quota};
 use crate::resource::network::draft::{self, SubnetDraft};
 use crate::resource::network::{Network, Route, change as changes, effect, member, members, show::show};
 use crate::resource::shelf::Labels;
@@ -64,9 +64,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
 /// The network that a wish comes to, if all of it fits together.
 fn make(project: &mut Project, call: &Call<'_>, wish: Wish) -> Result<Network, Wrong> {
     project.networks.free_name(&wish.name, None)?;
-    if project.networks.len() as u64 >= project.catalogue.limits.networks {
-        return Err(Wrong::limit_exceeded("network_limit", "network limit exceeded"));
-    }
+    quota::networks(project)?;
     let mut plan = PrivateSpace::new(wish.range).map_err(|message| Wrong::invalid("ip_range", message))?;
     for (index, draft) in wish.subnets.into_iter().enumerate() {
         draft::vswitch_free(project, None, &draft)?;
@@ -91,7 +89,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
         (upkeep::naming(body, upkeep::name), exposes_routes)
     })?;
     changes::unchanging(project, call.id())?;
-    upkeep::set(&mut project.networks, call.id(), naming)?;
+    upkeep::set(project, call.id(), |project| &mut project.networks, naming)?;
     let network = project.networks.get_mut(call.id())?;
     network.exposes_routes = exposes_routes.unwrap_or(network.exposes_routes);
     one(project, call)

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::address::{Subnet, SubnetKind};
+use crate::address::Subnet;
 use crate::call::show::moment;
+use crate::call::word;
 use crate::project::Project;
 use crate::resource::Kind;
+use crate::resource::network::draft::KINDS;
 use crate::resource::network::{Network, Route, members};
 
 pub(super) fn show(project: &Project, network: &Network) -> Value {
@@ -30,7 +32,7 @@ pub(super) fn show(project: &Project, network: &Network) -> Value {
 
 fn show_subnet(network: &Network, subnet: &Subnet) -> Value {
     json!({
-        "type": word(subnet.kind),
+        "type": word(&KINDS, subnet.kind),
         "ip_range": subnet.range,
         "network_zone": subnet.zone,
         "gateway": network.plan.gateway_of(subnet),
@@ -40,12 +42,4 @@ fn show_subnet(network: &Network, subnet: &Subnet) -> Value {
 
 fn show_route(route: &Route) -> Value {
     json!({"destination": route.destination, "gateway": route.gateway})
-}
-
-fn word(kind: SubnetKind) -> &'static str {
-    match kind {
-        SubnetKind::Cloud => "cloud",
-        SubnetKind::Server => "server",
-        SubnetKind::Vswitch => "vswitch",
-    }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::call::{Answer, Answered, Call, Route, change, list, look};
 use crate::project::Project;
 use crate::resource::placement_group::{PlacementGroup, show};
-use crate::resource::upkeep;
+use crate::resource::{Kind, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/placement_groups", all),
@@ -38,6 +38,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.placement_groups.free_name(&name, None)?;
     let head = project.placement_groups.head(call.now, name, labels);
     let id = project.placement_groups.put(PlacementGroup { head, members: BTreeSet::new() });
+    project.opened(call, Kind::PlacementGroup, id);
     Ok(Answer::created(json!({
         "placement_group": show(project.placement_groups.get(id)?),
         "action": Value::Null,
@@ -45,13 +46,14 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.placement_groups, call, upkeep::name)?;
+    upkeep::rename(project, call, |project| &mut project.placement_groups, upkeep::name)?;
     one(project, call)
 }
 
 /// Its servers stay, in no group: the description of the API knows no reason to refuse.
 fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     project.placement_groups.get(call.id())?;
+    project.closed(call, Kind::PlacementGroup, call.id());
     project.placement_groups.take(call.id());
     for server in project.servers.all_mut().filter(|server| server.placement_group == Some(call.id())) {
         server.placement_group = None;

@@ -131,18 +131,6 @@ fn in_location(ip: &PrimaryIp, location: &str) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Refuses if a new address of version 4 is wanted and none is left in a location. Of version 6 there are always some.
-pub(crate) fn available(project: &Project, location: &str, v4: bool) -> Result<(), Wrong> {
-    if v4 && !project.pools.has_ipv4(location) {
-        return Err(none_left(location));
-    }
-    Ok(())
-}
-
-pub(crate) fn none_left(location: &str) -> Wrong {
-    Wrong::new("resource_unavailable", format!("no IP address is available in location {location}"))
-}
-
 /// Gives somebody who is being put one that is there.
 pub(crate) fn assign(project: &mut Project, id: u64, assignee: Assignee) -> Option<u64> {
     project.primary_ips.find_mut(id)?.assignee = Some(assignee);

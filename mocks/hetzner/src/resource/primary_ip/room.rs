@@ -6,7 +6,7 @@ use crate::action::action_routes;
 use crate::call::{Answer, Answered, Body, Call, IdOrName, Route, Wrong, change, list, look};
 use crate::profile::Profile;
 use crate::project::{Project, quota};
-use crate::resource::primary_ip::{Assignee, PrimaryIp, assign, available, known, put, remove, show::show};
+use crate::resource::primary_ip::{Assignee, PrimaryIp, assign, known, put, remove, show::show};
 use crate::resource::public_ip::{self, Names, VERSIONS};
 use crate::resource::shelf::Labels;
 use crate::resource::{Kind, offer, server, upkeep};
@@ -54,7 +54,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.primary_ips.free_name(&wish.name, None)?;
     let location = place(project, &wish)?;
     quota::primary_ips(project, call.now, 1)?;
-    available(project, &location, wish.v4)?;
+    public_ip::available(project, &location, wish.v4)?;
     project.addresses_left(call.now, &location)?;
     let ip = public_ip::take(project, wish.v4, &location)?;
     let head = project.primary_ips.head(call.now, wish.name, wish.labels);
@@ -127,7 +127,7 @@ fn update(project: &mut Project, call: &Call<'_>) -> Answered {
     if assign::changing(project, id) {
         return Err(Wrong::new("conflict", "the primary IP is being changed"));
     }
-    upkeep::set(&mut project.primary_ips, id, naming)?;
+    upkeep::set(project, id, |project| &mut project.primary_ips, naming)?;
     let ip = project.primary_ips.get_mut(id)?;
     ip.auto_delete = auto_delete.unwrap_or(ip.auto_delete);
     one(project, call)

@@ -9,15 +9,11 @@ use crate::resource::primary_ip::Assignee;
 use crate::rig::Rig;
 
 fn server(rig: &mut Rig, name: &str, more: &Value) -> u64 {
-    let mut body = json!({
-        "name": name, "server_type": "cx23", "image": "debian-12", "location": "fsn1", "start_after_create": false,
-    });
-    for (field, value) in more.as_object().into_iter().flatten() {
-        body[field] = value.clone();
-    }
-    let id = rig.post("/servers", &body)["server"]["id"].as_u64().unwrap();
+    let mut more = more.clone();
+    more["start_after_create"] = json!(false);
+    let (_, answer) = rig.order_with(name, &more);
     rig.pass(60);
-    id
+    answer["server"]["id"].as_u64().unwrap()
 }
 
 fn ip(rig: &mut Rig, name: &str, version: &str) -> u64 {

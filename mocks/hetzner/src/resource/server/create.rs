@@ -9,9 +9,11 @@ use crate::catalogue::{Location, ServerType};
 use crate::project::{Project, quota};
 use crate::resource::network::Membership;
 use crate::resource::primary_ip::Assignee;
-use crate::resource::server::{Effect, Server, Status, hostname, show};
+use crate::resource::server::{Effect, Server, Status, show};
 use crate::resource::shelf::Labels;
-use crate::resource::{Kind, firewall, image, network, offer, placement_group, primary_ip, ssh_key, volume};
+use crate::resource::{
+    Kind, firewall, host_name, image, network, offer, placement_group, primary_ip, public_ip, ssh_key, volume,
+};
 
 /// What user data may measure.
 const USER_DATA_BYTES: usize = 32 << 10;
@@ -72,7 +74,7 @@ pub(super) fn create(project: &mut Project, call: &Call<'_>) -> Answered {
 
 fn read(body: &mut Body) -> Wish {
     let wish = Wish {
-        name: body.required("name", hostname),
+        name: body.required("name", host_name::read),
         server_type: body.required("server_type", Body::id_or_name),
         image: body.required("image", Body::id_or_name),
         location: body.id_or_name("location"),
@@ -141,7 +143,7 @@ fn check(project: &mut Project, now: Time, wish: &Wish) -> Result<Order, Wrong> 
     }
     quota::servers(project, now, &server_type)?;
     quota::primary_ips(project, now, new_addresses)?;
-    primary_ip::available(project, &location.name, matches!(wish.public.ipv4, Some(Address::New)))?;
+    public_ip::available(project, &location.name, matches!(wish.public.ipv4, Some(Address::New)))?;
     if new_addresses > 0 {
         project.addresses_left(now, &location.name)?;
     }

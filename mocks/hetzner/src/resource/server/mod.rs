@@ -1,4 +1,6 @@
 //! Virtual machines: what one is, and how it changes with time.
+//!
+//! None of them runs anything: what user data, keys and rescue systems would do in one is not simulated.
 
 mod backup;
 mod create;
@@ -15,7 +17,7 @@ mod show;
 mod work;
 
 use create::user_data;
-pub(crate) use room::{ACTIONS, ROUTES, hostname};
+pub(crate) use room::{ACTIONS, ROUTES};
 pub(crate) use show::show;
 
 use std::net::Ipv4Addr;

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use crate::action::{Undertaking, action_routes};
-use crate::call::{Answer, Answered, Body, Call, Route, Wrong, absent, change, list, look};
+use crate::call::{Answer, Answered, Call, Route, Wrong, absent, change, list, look};
 use crate::project::Project;
 use crate::resource::server::{
     Server, backup, create, group, iso, pointer, power, private, rebuild, rescue, resize, show,
 };
-use crate::resource::{Kind, firewall, image, placement_group, primary_ip, upkeep};
+use crate::resource::{Kind, firewall, host_name, image, placement_group, primary_ip, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/servers", all),
@@ -54,7 +54,7 @@ fn one(project: &Project, call: &Call<'_>) -> Answered {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.servers, call, hostname)?;
+    upkeep::rename(project, call, |project| &mut project.servers, host_name::read)?;
     one(project, call)
 }
 
@@ -105,19 +105,4 @@ fn remove(project: &mut Project, call: &Call<'_>, id: u64) -> Result<(), Wrong> 
         balancer.forget(id);
     }
     Ok(())
-}
-
-/// The name of a server is a host name.
-pub(crate) fn hostname(body: &mut Body, field: &str) -> Option<String> {
-    let name = body.text(field)?;
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-    };
-    if name.len() > 253 || !name.split('.').all(label) {
-        body.wrong(field, "Must be a valid hostname as of RFC 1123.");
-    }
-    Some(name)
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::call::{Answer, Answered, Body, Call, Route, Wrong, change, list, look};
 use crate::project::Project;
 use crate::resource::ssh_key::{SshKey, public_key, show};
-use crate::resource::upkeep;
+use crate::resource::{Kind, upkeep};
 
 pub(crate) const ROUTES: &[Route] = &[
     look("/ssh_keys", all),
@@ -35,6 +35,7 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
     project.ssh_keys.free_name(&name, None)?;
     let head = project.ssh_keys.head(call.now, name, labels);
     let id = project.ssh_keys.put(SshKey { head, fingerprint, public_key });
+    project.opened(call, Kind::SshKey, id);
     Ok(Answer::created(json!({"ssh_key": show(project.ssh_keys.get(id)?)})))
 }
 
@@ -49,13 +50,14 @@ fn key(body: &mut Body, field: &str) -> Option<(String, String)> {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.ssh_keys, call, upkeep::name)?;
+    upkeep::rename(project, call, |project| &mut project.ssh_keys, upkeep::name)?;
     one(project, call)
 }
 
 /// Servers that were made with it keep it.
 fn delete(project: &mut Project, call: &Call<'_>) -> Answered {
     project.ssh_keys.get(call.id())?;
+    project.closed(call, Kind::SshKey, call.id());
     project.ssh_keys.take(call.id());
     Ok(Answer::nothing())
 }

@@ -1,4 +1,6 @@
 //! Disks over the network: what one is, and how it comes to servers and changes with time.
+//!
+//! Nothing can be written to one, and nothing mounts or formats it.
 
 mod attach;
 mod room;

@@ -126,7 +126,7 @@ fn place(project: &Project, wish: &Wish) -> Result<String, Wrong> {
 }
 
 fn update(project: &mut Project, call: &Call<'_>) -> Answered {
-    upkeep::rename(&mut project.volumes, call, name)?;
+    upkeep::rename(project, call, |project| &mut project.volumes, name)?;
     one(project, call)
 }
 

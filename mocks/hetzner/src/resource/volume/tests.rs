@@ -7,11 +7,9 @@ use serde_json::{Value, json};
 use crate::rig::Rig;
 
 fn server(rig: &mut Rig, name: &str, volumes: &[u64]) -> u64 {
-    let body = json!({"name": name, "server_type": "cx23", "image": "debian-12", "location": "fsn1",
-        "volumes": volumes});
-    let id = rig.post("/servers", &body)["server"]["id"].as_u64().unwrap();
+    let (_, answer) = rig.order_with(name, &json!({"volumes": volumes}));
     rig.pass(60);
-    id
+    answer["server"]["id"].as_u64().unwrap()
 }
 
 fn volume(rig: &mut Rig, name: &str, location: &str) -> u64 {
@@ -100,10 +98,12 @@ fn one_comes_to_a_server_of_its_location_and_leaves_it() {
 fn a_server_that_is_made_gets_each_once_and_sixteen_at_most() {
     let mut rig = Rig::new();
     let all: Vec<u64> = (0..17).map(|index| volume(&mut rig, &format!("v{index}"), "fsn1")).collect();
-    let wish = |volumes: &[u64]| json!({"name": "s", "server_type": "cx23", "image": "debian-12", "location": "fsn1", "volumes": volumes});
-    let twice = rig.refused("POST", "/servers", &wish(&[all[0], all[1], all[0]]));
-    assert_eq!(twice, (422, "invalid_input".to_owned()));
-    assert_eq!(rig.refused("POST", "/servers", &wish(&all)), (403, "limit_exceeded_error".to_owned()));
+    let mut refused = |volumes: &[u64]| {
+        let (_, answer) = rig.order_with("s", &json!({"volumes": volumes}));
+        answer["error"]["code"].clone()
+    };
+    assert_eq!(refused(&[all[0], all[1], all[0]]), "invalid_input");
+    assert_eq!(refused(&all), "limit_exceeded_error");
     let server = server(&mut rig, "s", &all[..16]);
     assert_eq!(rig.get(&format!("/servers/{server}"))["server"]["volumes"], json!(all[..16]));
 }

@@ -92,6 +92,31 @@ fn a_server_stays_in_a_status() {
 }
 
 #[test]
+fn a_server_that_is_back_where_it_stayed_remains_there() {
+    let mut rig = Rig::new();
+    let a = rig.ordered("a");
+    rig.pass(3600);
+    rig.post(&format!("/servers/{a}/actions/poweroff"), &json!(null));
+    rig.pass(3600);
+    let id = rig.inject(&json!({"kind": "status_stuck", "status": "off"}));
+    let failing = rig.inject(&json!({"kind": "fails", "command": "rebuild_server"}));
+    rig.post(&format!("/servers/{a}/actions/rebuild"), &json!({"image": "debian-12"}));
+    rig.pass(3600);
+    rig.heal(id);
+    rig.heal(failing);
+    assert_eq!(rig.status_of(a), "off", "the rebuilding is over");
+}
+
+#[test]
+fn work_that_is_slow_beyond_measure_ends_nevertheless() {
+    let mut rig = Rig::new();
+    rig.inject(&json!({"kind": "slow", "times": u32::MAX, "by_s": u64::MAX}));
+    let a = rig.ordered("a");
+    rig.pass(3 * 365 * 24 * 3600);
+    assert_eq!(action(&mut rig, a, "create_server")["status"], "success");
+}
+
+#[test]
 fn a_server_is_deleted_while_it_is_stuck() {
     let mut rig = Rig::new();
     let id = rig.inject(&json!({"kind": "stuck", "command": "*_server"}));
