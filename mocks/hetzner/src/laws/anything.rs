@@ -106,7 +106,7 @@ pub(super) fn step(rig: &mut Rig, seed: u64) {
     const JUMPS_MS: [u64; 12] =
         [0, 0, 0, 0, 500, 2_000, 2_000, 30_000, 30_000, 30_000, 4_000_000, 90_000_000];
     let jump = whim(rig, seed ^ 0xabc).of(&JUMPS_MS);
-    rig.now += Duration::from_millis(if seed % 64 == 0 { 40_000_000_000 } else { jump });
+    rig.now += Duration::from_millis(if seed.is_multiple_of(64) { 40_000_000_000 } else { jump });
     rig.engine.advance(rig.now);
     match whim(rig, !seed).roll(24) {
         0 | 1 => look(rig, seed),
