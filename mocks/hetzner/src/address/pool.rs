@@ -1,7 +1,8 @@
 //! Public addresses: a block of IPv4 addresses and one of IPv6 networks for each location.
 //!
 //! Stands below primary and floating IPs. The addresses are of ranges set aside for benchmarks, shared networks and
-//! documentation, so that none of them is anybody's. A new address is one that nobody had before; those given back come again only when there are no others, the longest unused first.
+//! documentation, so that none of them is anybody's. A new address is one that nobody had before; those given back come
+//! again only when there are no others, the longest unused first.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::catalogue::Catalogue;
 use crate::engine::Engine;
 use crate::project::Project;
+use crate::project::soundness;
 
 /// The form that is written. Another form gets another number.
 const VERSION: u32 = 1;
@@ -73,22 +74,11 @@ impl Engine {
         Snapshot { version: VERSION, taken: now, project: self.project.clone() }
     }
 
-    /// Goes on where a snapshot ends. Who refers to something that is not for sale any more cannot.
+    /// Goes on where a snapshot ends, unless it refers to something that is not there or not for sale any more.
     pub fn resume(snapshot: Snapshot, catalogue: Arc<Catalogue>, now: Time) -> Result<Self, String> {
         let mut project = snapshot.project;
-        for server in project.servers.all() {
-            let name = &server.head.name;
-            if catalogue.server_type(&server.server_type).is_none() {
-                return Err(format!(
-                    "server {name} has type {}, which the catalogue has not",
-                    server.server_type
-                ));
-            }
-            if catalogue.location(&server.location).is_none() {
-                return Err(format!("server {name} is in {}, which the catalogue has not", server.location));
-            }
-        }
         project.catalogue = catalogue;
+        soundness::check(&project)?;
         let mut engine = Self::with(project);
         engine.advance(now);
         Ok(engine)

@@ -21,11 +21,11 @@ use crate::trouble::Trouble;
 /// Answers that troubles make up.
 const MADE_UP: [&str; 2] = ["bad_gateway", "maintenance"];
 
-fn whim(rig: &Rig, seed: u64) -> Whim<'_> {
+pub(super) fn whim(rig: &Rig, seed: u64) -> Whim<'_> {
     Whim::new(seed, &rig.engine.project)
 }
 
-fn ask(rig: &mut Rig, method: &str, path: &str, body: &Value) -> (u16, String) {
+pub(super) fn ask(rig: &mut Rig, method: &str, path: &str, body: &Value) -> (u16, String) {
     let mut request = Request::new(method, &format!("/v1{path}")).token("token");
     if !body.is_null() {
         request = request.body(body.to_string());
@@ -102,11 +102,11 @@ fn resume(rig: &mut Rig) {
     rig.engine.touched();
 }
 
-fn step(rig: &mut Rig, seed: u64) {
+pub(super) fn step(rig: &mut Rig, seed: u64) {
     const JUMPS_MS: [u64; 12] =
         [0, 0, 0, 0, 500, 2_000, 2_000, 30_000, 30_000, 30_000, 4_000_000, 90_000_000];
     let jump = whim(rig, seed ^ 0xabc).of(&JUMPS_MS);
-    rig.now += Duration::from_millis(if seed % 64 == 0 { 40_000_000_000 } else { jump });
+    rig.now += Duration::from_millis(if seed.is_multiple_of(64) { 40_000_000_000 } else { jump });
     rig.engine.advance(rig.now);
     match whim(rig, !seed).roll(24) {
         0 | 1 => look(rig, seed),
@@ -119,7 +119,7 @@ fn step(rig: &mut Rig, seed: u64) {
 }
 
 /// A cloud in which most things can be done.
-fn furnished(profile: Profile) -> Rig {
+pub(super) fn furnished(profile: Profile) -> Rig {
     let mut rig = Rig::of(profile);
     rig.engine.limit_requests(rig.now, 1_000_000);
     let subnets = json!([{"type": "cloud", "network_zone": "eu-central", "ip_range": "10.0.1.0/29"}]);
@@ -206,7 +206,7 @@ fn tidy_up(rig: &mut Rig) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    #![proptest_config(ProptestConfig { cases: 24, ..config() })]
 
     #[test]
     fn whatever_is_done_the_invariants_hold(

@@ -4,6 +4,7 @@
 //! is looked at.
 
 mod anything;
+mod forged;
 mod invariants;
 mod requests;
 mod troubled;

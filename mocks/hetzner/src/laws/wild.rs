@@ -114,7 +114,7 @@ impl<'a> Whim<'a> {
     pub(super) fn new(seed: u64, project: &'a Project) -> Self {
         let mut chance = Chance::new(seed);
         // Most requests are meant, or nothing would ever come to be.
-        let absurd = if chance.draw() % 4 == 0 { 15 } else { 0 };
+        let absurd = if chance.draw().is_multiple_of(4) { 15 } else { 0 };
         Self { chance, project, absurd }
     }
 

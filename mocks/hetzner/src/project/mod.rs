@@ -3,6 +3,7 @@
 mod books;
 mod chance;
 pub(crate) mod quota;
+pub(crate) mod soundness;
 mod timeline;
 
 pub(crate) use chance::Chance;

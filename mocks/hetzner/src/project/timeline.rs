@@ -40,6 +40,11 @@ impl Timeline {
         self.planned.first_key_value().map(|((at, _), _)| *at)
     }
 
+    /// How many were planned so far.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.planned.keys().map(|(_, number)| *number).max().unwrap_or(0).max(self.next)
+    }
+
     /// Takes out what comes first, if its time has come.
     pub(crate) fn due(&mut self, now: Time) -> Option<(Time, Happening)> {
         let first = self.planned.first_entry().filter(|entry| entry.key().0 <= now)?;

@@ -107,6 +107,16 @@ impl<T: Resource> Shelf<T> {
         self.things.values_mut()
     }
 
+    /// The id of the next thing.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id
+    }
+
+    /// Whether everything lies where its id says, and all ids were given out before the next.
+    pub(crate) fn is_in_order(&self) -> bool {
+        self.things.iter().all(|(id, thing)| *id == thing.head().id && *id < self.next_id)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.things.len()
     }

@@ -239,7 +239,7 @@ impl Troubles {
     /// It has bitten.
     pub(super) fn bitten(&mut self, now: Time, id: TroubleId) {
         if let Some(it) = self.all.get_mut(&id.0) {
-            it.bites += 1;
+            it.bites = it.bites.saturating_add(1);
             it.first_bite.get_or_insert(now);
         }
     }

@@ -88,6 +88,16 @@ impl LoadBalancer {
         self.targets.iter().any(|target| target.is_public() && target.server() == Some(server))
     }
 
+    /// Its targets that are servers, by their ids.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = u64> {
+        self.targets.iter().filter_map(Target::server)
+    }
+
+    /// What its services prove their names with.
+    pub(crate) fn certificates(&self) -> impl Iterator<Item = u64> {
+        self.services.iter().flat_map(Service::certificates).copied()
+    }
+
     /// Whether a service proves its name with a certificate.
     pub(crate) fn uses_certificate(&self, certificate: u64) -> bool {
         self.services.iter().any(|service| service.certificates().contains(&certificate))

@@ -1,9 +1,9 @@
 //! Public addresses of servers and load balancers: what one is, how they come by it, and how it changes with time.
 //!
-//! An address and who has it know each other. Whoever gives one, gives it on both sides. A load balancer is made with its
-//! addresses and keeps them as long as it is there. Those that are made with it are assumed to be part of its price and
-//! to count for no quota; those that were there before go on to cost and to count. Until October 2026 the API did not
-//! know that load balancers have primary IPs.
+//! An address and who has it know each other. Whoever gives one, gives it on both sides. A load balancer is made with
+//! its addresses and keeps them as long as it is there. Those that are made with it are assumed to be part of its price
+//! and to count for no quota; those that were there before go on to cost and to count. Until October 2026 the API did
+//! not know that load balancers have primary IPs.
 
 mod assign;
 mod room;
@@ -53,6 +53,15 @@ pub(crate) enum Assignee {
         id: u64,
         included: bool,
     },
+}
+
+impl Assignee {
+    pub(crate) fn thing(self) -> (Kind, u64) {
+        match self {
+            Self::Server(id) => (Kind::Server, id),
+            Self::LoadBalancer { id, .. } => (Kind::LoadBalancer, id),
+        }
+    }
 }
 
 impl PrimaryIp {

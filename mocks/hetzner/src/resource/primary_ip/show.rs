@@ -35,11 +35,9 @@ pub(super) fn show(project: &Project, ip: &PrimaryIp) -> Value {
 
 /// What kind of thing has it, and which. Until August 2026 the kind was a server even if none had it.
 fn assignee(profile: Profile, ip: &PrimaryIp) -> (&'static str, Option<u64>) {
-    match ip.assignee {
-        Some(Assignee::Server(id)) => ("server", Some(id)),
-        Some(Assignee::LoadBalancer { id, .. }) => ("load_balancer", Some(id)),
-        None if profile >= Profile::Current => ("unassigned", None),
-        None => ("server", None),
+    match ip.assignee.map(Assignee::thing) {
+        Some((kind, id)) => (kind.word(), Some(id)),
+        None => (if profile >= Profile::Current { "unassigned" } else { "server" }, None),
     }
 }
 
