@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::invariants::Witness;
 use super::wild::Whim;
-use super::{config, left_behind, written};
+use super::{config, left_behind, profiles, written};
 use crate::admin;
 use crate::call::Request;
 use crate::engine::Engine;
@@ -211,7 +211,7 @@ proptest! {
     #[test]
     fn whatever_is_done_the_invariants_hold(
         seeds in prop::collection::vec(any::<u64>(), 1..90),
-        profile in prop::sample::select(vec![Profile::Current, Profile::Y2024, Profile::June2026]),
+        profile in profiles(),
     ) {
         let mut rig = furnished(profile);
         let mut witness = Witness::default();
