@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, Command, Output, Stdio};
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use serde_json::Value;
 
 fn program() -> Command {
@@ -137,6 +137,25 @@ fn it_says_how_to_reach_it_and_ends_when_told() {
 }
 
 #[test]
+fn too_many_connections_are_cut_and_it_goes_on() {
+    let server = Server::start(&["--token", "secret"]);
+    let limit = Rlimit { current: Some(64), maximum: Some(64) };
+    prlimit(Some(Pid::from_child(&server.child)), Resource::Nofile, limit).unwrap();
+    let address = server.address("API");
+    let mut connections: Vec<TcpStream> = (0..100).map_while(|_| TcpStream::connect(&address).ok()).collect();
+    // The first one was taken in, so that its end is the end of all.
+    let _ = connections[0].read(&mut [0]);
+    drop(connections);
+    while TcpStream::connect(&address).is_err() {
+        std::thread::yield_now();
+    }
+    assert_eq!(server.ask("API", "GET", "/v1/locations", "").0, 200);
+    server.signal(Signal::INT);
+    let (code, told) = server.end();
+    assert!(code == Some(0) && told.contains("were cut: there may be too many of them"), "{told}");
+}
+
+#[test]
 fn without_a_token_one_is_drawn() {
     let server = Server::start(&[]);
     let token = server.greeting.split("HCLOUD_TOKEN=").nth(1).unwrap().split(' ').next().unwrap();
@@ -164,6 +183,33 @@ fn what_it_holds_outlives_it() {
     assert_eq!(server.end().0, None);
     let server = Server::start(&arguments);
     assert_eq!(server.groups(), 2);
+}
+
+#[test]
+fn a_state_is_one_program_s_and_can_be_written() {
+    let directory = Directory::new("one");
+    let place = directory.file("state.json");
+    let arguments = ["--token", "secret", "--state", place.as_str()];
+    let first = Server::start(&arguments);
+    let refused = |place: &str| {
+        let (code, out, told) = ended(&["serve", "--port", "0", "--state", place]);
+        assert!(code == Some(64) && out.is_empty(), "{place}: {code:?} {out} {told}");
+        told
+    };
+    assert!(refused(&place).contains("another program keeps its state there"));
+    first.make_group("one");
+    while !fs::read_to_string(&place).unwrap().contains("\"one\"") {
+        std::thread::yield_now();
+    }
+    assert!(
+        refused(&place).contains("another program keeps its state there"),
+        "not when it was written anew either"
+    );
+    first.signal(Signal::KILL);
+    first.end();
+    assert_eq!(Server::start(&arguments).groups(), 1, "who is killed keeps nothing");
+    assert!(refused(&directory.file("missing/state.json")).contains("No such file or directory"));
+    assert!(refused("/dev/full").contains("is no file"));
 }
 
 #[test]

@@ -3,6 +3,10 @@
 //! `wiremock` keeps every request that a mock has matched for as long as the mock is mounted, whether recording is on
 //! or not. So the mock is mounted anew now and then. Both steps, taking all mocks away and mounting the new one, wait
 //! in one queue for the lock that the request being answered holds, so no other request comes between them.
+//!
+//! `wiremock` stops listening for good when it cannot take a connection in, as when there are no files left to open,
+//! and cuts all connections that it has. A connection of our own that never asks for anything is cut with them, and
+//! tells us so. The port is then listened on anew.
 
 use std::future::Future;
 use std::net::{SocketAddr, TcpListener};
@@ -12,6 +16,9 @@ use std::sync::{Arc, Weak};
 use std::task::{Context, Waker};
 
 use mock_clock::Time;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use wiremock::{Mock, MockServer, Request as Carried, Respond, ResponseTemplate, matchers};
 
 use crate::call::{Reply, Request};
@@ -27,7 +34,21 @@ type Answering = fn(&mut Engine, Time, &Request) -> Reply;
 /// One port that is listened on, as long as this is there.
 pub(super) struct Listener {
     address: SocketAddr,
-    _server: Arc<MockServer>,
+    /// Holds the server, and ends with this.
+    _watch: JoinSet<()>,
+}
+
+/// What a port is listened on for.
+#[derive(Clone)]
+struct Purpose {
+    shared: Arc<Shared>,
+    answering: Answering,
+}
+
+/// A server, and a connection to it that asks for nothing.
+struct Serving {
+    server: Arc<MockServer>,
+    idle: TcpStream,
 }
 
 /// What `wiremock` calls.
@@ -44,15 +65,57 @@ pub(super) fn bind(address: SocketAddr) -> Result<TcpListener, StartError> {
 }
 
 impl Listener {
-    pub(super) async fn start(socket: TcpListener, shared: Arc<Shared>, answering: Answering) -> Self {
-        let server = MockServer::builder().listener(socket).disable_request_recording().start().await;
-        let server = Arc::new(server);
-        server.register(mock(shared, answering, Arc::downgrade(&server))).await;
-        Self { address: *server.address(), _server: server }
+    pub(super) async fn start(
+        socket: TcpListener,
+        shared: Arc<Shared>,
+        answering: Answering,
+    ) -> Result<Self, StartError> {
+        let purpose = Purpose { shared, answering };
+        let serving = purpose.serve(socket).await?;
+        let address = *serving.server.address();
+        let mut watch = JoinSet::new();
+        watch.spawn(purpose.watch(serving));
+        Ok(Self { address, _watch: watch })
     }
 
     pub(super) fn address(&self) -> SocketAddr {
         self.address
+    }
+}
+
+impl Purpose {
+    async fn serve(&self, socket: TcpListener) -> Result<Serving, StartError> {
+        let server = MockServer::builder().listener(socket).disable_request_recording().start().await;
+        let server = Arc::new(server);
+        server.register(mock(Arc::clone(&self.shared), self.answering, Arc::downgrade(&server))).await;
+        let address = *server.address();
+        let idle = TcpStream::connect(address).await;
+        idle.map(|idle| Serving { server, idle }).map_err(|source| StartError::Listen { address, source })
+    }
+
+    /// Listens anew whenever the server has stopped.
+    async fn watch(self, mut serving: Serving) {
+        loop {
+            let address = *serving.server.address();
+            serving.stopped().await;
+            tracing::error!("all connections of {address} were cut: there may be too many of them");
+            let anew = match bind(address) {
+                Ok(socket) => self.serve(socket).await,
+                Err(e) => Err(e),
+            };
+            serving = match anew {
+                Ok(serving) => serving,
+                Err(e) => return self.shared.lose(e.to_string()),
+            };
+        }
+    }
+}
+
+impl Serving {
+    /// Waits until it has cut all connections.
+    async fn stopped(mut self) {
+        // However that ends, nobody answers there any more.
+        let _ = self.idle.read(&mut [0]).await;
     }
 }
 

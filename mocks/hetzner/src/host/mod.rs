@@ -57,6 +57,8 @@ pub(crate) struct Shared {
     clock: VirtualClock,
     /// Counts the changes.
     changes: watch::Sender<u64>,
+    /// Why a port is no longer listened on.
+    lost: watch::Sender<Option<String>>,
 }
 
 impl Cloud {
@@ -104,6 +106,13 @@ impl Cloud {
     /// Tells each time that something has changed.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
+    }
+
+    /// Waits until a port is no longer listened on, which cannot be helped, and tells why. Reads after "failed to".
+    pub async fn lost(&self) -> String {
+        let mut lost = self.shared.lost.subscribe();
+        let why = lost.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+        why.unwrap_or_default()
     }
 }
 
@@ -207,9 +216,14 @@ impl Builder {
         if let Ok(address) = socket.local_addr() {
             engine.reached_at(&format!("http://{address}"));
         }
-        let shared = Arc::new(Shared { engine: Mutex::new(engine), clock, changes: watch::channel(0).0 });
-        let api = Listener::start(socket, Arc::clone(&shared), Engine::answer).await;
-        let admin = Listener::start(admin_socket, Arc::clone(&shared), admin::answer).await;
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(engine),
+            clock,
+            changes: watch::channel(0).0,
+            lost: watch::channel(None).0,
+        });
+        let api = Listener::start(socket, Arc::clone(&shared), Engine::answer).await?;
+        let admin = Listener::start(admin_socket, Arc::clone(&shared), admin::answer).await?;
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(Arc::clone(&shared)));
         Ok(Cloud { shared, api, admin, _keeper: keeper })
@@ -217,6 +231,12 @@ impl Builder {
 }
 
 impl Shared {
+    /// A port is no longer listened on.
+    fn lose(&self, why: String) {
+        tracing::error!("failed to {why}");
+        self.lost.send_replace(Some(why));
+    }
+
     fn lock(&self) -> MutexGuard<'_, Engine> {
         // What a panic left behind is as good as before: the engine changes only after all checks.
         self.engine.lock().unwrap_or_else(PoisonError::into_inner)

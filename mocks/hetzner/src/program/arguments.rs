@@ -34,7 +34,7 @@ is set), it follows the clock of that run.
 Exit codes:
    0  it was told to end and did
   64  bad input: arguments, catalogue, state
-  69  it could not start; the message says why and what to do")]
+  69  it could not start or go on; the message says why and what to do")]
 pub(crate) struct Serve {
     /// The port of the API; 0 takes any that is free
     #[arg(long, default_value_t = 8080)]

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -16,8 +15,10 @@ use mock_clock::{Clock as _, ClockError, VirtualClock};
 use mock_hetzner::{Builder, Catalogue, Cloud, StartError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 use arguments::{Arguments, Serve, Verb};
+use keeping::Keeping;
 
 /// The codes of `sysexits`, which scaleproof ends with too.
 const BAD_INPUT: u8 = 64;
@@ -57,31 +58,38 @@ async fn until_told(serve: &Serve, clock: VirtualClock) -> Result<(), Trouble> {
     // Before anybody can be told that the server is up: from then on a signal must end it well.
     let mut interrupt = signal(SignalKind::interrupt()).map_err(Trouble::System)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(Trouble::System)?;
-    let (builder, tokens) = furnish(serve, clock)?;
+    let (builder, tokens, mut keeping) = furnish(serve, clock)?;
     let cloud = builder.start().await.map_err(|source| Trouble::Start { api: serve.api(), source })?;
+    // What changes from here on is written down again.
+    let changes = cloud.changes();
+    // Whoever cannot write is told so before anything is lost.
+    keeping.as_mut().map_or(Ok(()), |keeping| write(keeping, &cloud))?;
     greet(&cloud, serve, &tokens);
-    let place = serve.state.as_deref();
+    let mut lost = None;
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
-        () = keep(&cloud, place) => {}
+        () = keep(&cloud, keeping.as_mut(), changes) => {}
+        why = cloud.lost() => lost = Some(why),
     }
-    match place.map(|place| keeping::write(&cloud, place)) {
-        Some(Err(e)) => Err(Trouble::State(format!("write the state: {e}"))),
-        _ => Ok(()),
-    }
+    keeping.as_mut().map_or(Ok(()), |keeping| write(keeping, &cloud))?;
+    lost.map_or(Ok(()), |why| Err(Trouble::Lost(why)))
+}
+
+fn write(keeping: &mut Keeping, cloud: &Cloud) -> Result<(), Trouble> {
+    keeping.write(cloud).map_err(|e| Trouble::State(format!("write the state: {e}")))
 }
 
 /// Writes every change down, if there is where to.
-async fn keep(cloud: &Cloud, place: Option<&Path>) {
-    match place {
-        Some(place) => keeping::keep(cloud, place).await,
+async fn keep(cloud: &Cloud, keeping: Option<&mut Keeping>, changes: watch::Receiver<u64>) {
+    match keeping {
+        Some(keeping) => keeping.keep(cloud, changes).await,
         None => std::future::pending().await,
     }
 }
 
-/// What the cloud is to be like, and the tokens that open it.
-fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>), Trouble> {
+/// What the cloud is to be like, the tokens that open it, and where it is kept.
+fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>, Option<Keeping>), Trouble> {
     let mut builder = Cloud::builder()
         .clock(clock)
         .listen(serve.api())
@@ -92,9 +100,9 @@ fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>),
     if let Some(dir) = &serve.catalogue {
         builder = builder.catalogue(Catalogue::load(dir).map_err(|e| Trouble::Catalogue(e.to_string()))?);
     }
-    if let Some(place) = &serve.state
-        && let Some(snapshot) = keeping::read(place).map_err(Trouble::State)?
-    {
+    let state = serve.state.as_deref().map(Keeping::open).transpose().map_err(Trouble::State)?;
+    let (keeping, snapshot) = state.unzip();
+    if let Some(snapshot) = snapshot.flatten() {
         builder = builder.snapshot(snapshot);
     }
     let mut tokens = serve.tokens.clone();
@@ -107,7 +115,7 @@ fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>),
     for token in &serve.read_only_tokens {
         builder = builder.read_only_token(token);
     }
-    Ok((builder, tokens))
+    Ok((builder, tokens, keeping))
 }
 
 /// Tells on standard output where it is and how to use it. Nobody need be reading.
@@ -172,7 +180,12 @@ enum Trouble {
     System(io::Error),
     Catalogue(String),
     State(String),
-    Start { api: SocketAddr, source: StartError },
+    /// A port, in the middle of it all.
+    Lost(String),
+    Start {
+        api: SocketAddr,
+        source: StartError,
+    },
 }
 
 impl Trouble {
@@ -192,6 +205,7 @@ impl fmt::Display for Trouble {
             Self::Clock(source) => write!(f, "{source}"),
             Self::System(source) => write!(f, "start: {source}"),
             Self::Catalogue(why) => write!(f, "read the catalogue\n{why}"),
+            Self::Lost(why) => write!(f, "{why}"),
             Self::State(why) => {
                 write!(f, "{why}\nchoose another file with --state; one that is not there yet is made")
             }
