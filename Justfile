@@ -20,6 +20,10 @@ ci:
 bench *ARGUMENTS:
     cargo bench --benches {{ARGUMENTS}}
 
+# Every answer of mock-hetzner against a published description of the API, which you bring: `just describe openapi.json`.
+describe DESCRIPTION *ARGUMENTS:
+    mocks/hetzner/tests/description/check {{DESCRIPTION}} {{ARGUMENTS}}
+
 # Regenerate the generated parts of the documents.
 generate:
     GENERATE=1 cargo test --test tidy generated_text_is_fresh

@@ -1,22 +1,23 @@
 //! The whole API as a function: a moment and a request in, a reply out. No clock is read and nothing is written.
 
+mod snapshot;
+
+pub use snapshot::{Snapshot, SnapshotError};
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use mock_clock::Time;
 use serde_json::Value;
 
-use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step};
+use crate::call::show::http_date;
+use crate::call::{Answer, Answered, Call, Query, Reply, Request, Routes, Run, Step, Wrong};
 use crate::catalogue::Catalogue;
-use crate::chance::Chance;
 use crate::ledger::Ledger;
 use crate::profile::Profile;
-use crate::project::Project;
-use crate::routes;
-use crate::show::http_date;
-use crate::snapshot::Snapshot;
+use crate::project::{Chance, Project};
+use crate::resource;
 use crate::trouble::Meddling;
-use crate::wrong::Wrong;
 
 /// What all paths begin with.
 const VERSION: &str = "/v1";
@@ -64,7 +65,7 @@ impl Engine {
         Self {
             project,
             tokens: Vec::new(),
-            routes: routes::all(),
+            routes: resource::routes(),
             root: String::new(),
             revision: 0,
             kept: BTreeMap::new(),
@@ -168,7 +169,7 @@ impl Engine {
             secret(request).and_then(|secret| self.tokens.iter().find(|token| token.secret == secret));
         let token = token.ok_or_else(Wrong::unauthorized)?;
         if token.read_only && request.method != "GET" {
-            return Err(Wrong::read_only());
+            return Err(Wrong::read_only(self.project.profile));
         }
         // Endpoints are given with and without a slash at their end, so it may come twice.
         Ok(format!("/{}", path.trim_matches('/')))

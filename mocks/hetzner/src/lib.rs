@@ -4,60 +4,40 @@
 //! be written down. [`Cloud`] is the shell around it: it listens, and tells the engine the time. TLS and broken
 //! connections are left to whoever stands before it.
 
+// The shell, and the API as a function.
+mod admin;
+mod engine;
+mod host;
+
+// From a request to an answer.
+mod call;
+mod resource;
+
+// What a project owns, and what happens in it by itself.
 mod action;
 mod address;
-mod admin;
-mod books;
-mod call;
+mod project;
+mod trouble;
+
+// What there is to buy, and what was bought.
 pub mod catalogue;
-mod certificate;
-mod chance;
-mod engine;
-mod firewall;
-mod floating_ip;
-mod host;
-mod image;
-mod kind;
-mod labels;
+pub mod ledger;
+mod money;
+mod profile;
+
 #[cfg(test)]
 mod laws;
-pub mod ledger;
-mod limit;
-mod load_balancer;
-mod money;
-mod network;
-mod offer;
-mod placement_group;
-mod primary_ip;
-mod profile;
-mod project;
-mod public_ip;
-mod quota;
 #[cfg(test)]
 mod rig;
-mod routes;
-mod selector;
-mod server;
-mod shelf;
-mod show;
-mod snapshot;
-mod soundness;
-mod ssh_key;
-mod timeline;
-mod trouble;
-mod upkeep;
-mod volume;
-mod wrong;
 
 pub use call::{Reply, Request};
 pub use catalogue::{Catalogue, CatalogueError};
-pub use engine::{Engine, Token, drawn_token};
+pub use engine::{Engine, Snapshot, SnapshotError, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
-pub use kind::Kind;
 pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;
-pub use server::Status;
-pub use snapshot::{Snapshot, SnapshotError};
+pub use resource::Kind;
+pub use resource::server::Status;
 pub use trouble::{
     Calls, Deed, DeedError, Shortage, Spent, Tear, Things, Trouble, TroubleError, TroubleId, TroubleReport,
     What, When, Which,

@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mock_clock::Time;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::call::Request;
 use crate::catalogue::Catalogue;
 use crate::engine::{Engine, Token};
 use crate::profile::Profile;
-use crate::server::{Server, Status};
+use crate::resource::server::{Server, Status};
 
 pub(crate) struct Rig {
     pub(crate) engine: Engine,
@@ -60,6 +60,24 @@ impl Rig {
         let (status, answer) = self.ask(method, path, body);
         assert!(status >= 400, "{method} {path} {body}: {status} {answer}");
         (status, answer["error"]["code"].as_str().unwrap_or_default().to_owned())
+    }
+
+    /// Orders a server: status and answer.
+    pub(crate) fn order(&mut self, name: &str) -> (u16, Value) {
+        self.order_with(name, &json!({}))
+    }
+
+    pub(crate) fn order_with(&mut self, name: &str, more: &Value) -> (u16, Value) {
+        let mut body = json!({"name": name, "server_type": "cx23", "image": "debian-12", "location": "fsn1"});
+        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.ask("POST", "/servers", &body)
+    }
+
+    /// Orders a server that is not refused: its id.
+    pub(crate) fn ordered(&mut self, name: &str) -> u64 {
+        let (status, answer) = self.order(name);
+        assert_eq!(status, 201, "{answer}");
+        answer["server"]["id"].as_u64().unwrap()
     }
 
     /// Lets time pass.

@@ -7,7 +7,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use mock_clock::{Time, VirtualClock};
+use mock_clock::{Clock as _, Time, VirtualClock};
 use mock_hetzner::Cloud;
 use serde_json::Value;
 
@@ -117,4 +117,22 @@ async fn a_server_runs_without_being_looked_at() {
     while status() != "running" {
         changes.changed().await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn on_a_clock_that_skips_idle_time_an_hour_is_nothing() {
+    let clock = VirtualClock::idle_skip().unwrap();
+    let cloud = Cloud::builder().token("token").clock(clock.clone()).start().await.unwrap();
+    let address = cloud.address();
+    let body = r#"{"name": "one", "server_type": "cx23", "image": "ubuntu-24.04", "location": "fsn1"}"#;
+    let made = tokio::task::spawn_blocking(move || ask(address, "POST", "/v1/servers", body)).await.unwrap();
+    assert_eq!(made.0, 201);
+    // Would it pass as it does elsewhere, this test would be ended before.
+    clock.sleep(Duration::from_secs(3600)).await;
+    let (_, shown) =
+        tokio::task::spawn_blocking(move || ask(address, "GET", "/v1/servers/100000001", "")).await.unwrap();
+    assert_eq!(shown["server"]["status"], "running");
+    let bill = cloud.with(|engine, now| engine.ledger().bill(None, now));
+    let server = bill.resources.iter().find(|line| line.name == "one").unwrap();
+    assert_eq!(server.hours, 2, "the second has begun");
 }

@@ -4,7 +4,9 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::project::Project;
-use crate::{certificate, firewall, floating_ip, image, load_balancer, network, primary_ip, server, volume};
+use crate::resource::{
+    certificate, firewall, floating_ip, image, load_balancer, network, primary_ip, server, volume,
+};
 
 /// Gathers the effects of the rooms, each of which has a `settle` of its own.
 macro_rules! effects {

@@ -14,11 +14,10 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::kind::Kind;
-use crate::project::Project;
-use crate::show::moment;
-use crate::timeline::Happening;
-use crate::wrong::Wrong;
+use crate::call::show::moment;
+use crate::call::{Answer, Wrong};
+use crate::project::{Happening, Project};
+use crate::resource::Kind;
 
 /// How an action ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -230,6 +229,32 @@ impl Project {
             self.never_ends(id, &fate, usual);
         }
         Begun { id, ends }
+    }
+
+    /// Begins an action, and answers with it.
+    pub(crate) fn undertake(&mut self, now: Time, undertaking: Undertaking) -> Answer {
+        let begun = self.begin(now, undertaking);
+        self.answer(begun)
+    }
+
+    /// Begins an action, and answers with it and with these fields.
+    pub(crate) fn undertake_with<const N: usize>(
+        &mut self,
+        now: Time,
+        undertaking: Undertaking,
+        more: [(&str, Value); N],
+    ) -> Answer {
+        let begun = self.begin(now, undertaking);
+        let mut answer = json!({"action": self.action(begun)});
+        for (field, value) in more {
+            answer[field] = value;
+        }
+        Answer::created(answer)
+    }
+
+    /// Answers with an action that has begun.
+    pub(crate) fn answer(&self, begun: Begun) -> Answer {
+        Answer::created(json!({"action": self.action(begun)}))
     }
 
     /// The action as it is shown.

@@ -5,10 +5,9 @@ use std::cmp::Ordering;
 use serde_json::{Value, json};
 
 use crate::action::Action;
-use crate::call::{Answer, Answered, Call, Route, look, paged};
-use crate::kind::Kind;
+use crate::call::{Answer, Answered, Call, Route, Wrong, look, paged};
 use crate::project::Project;
-use crate::wrong::Wrong;
+use crate::resource::Kind;
 
 pub(crate) const ROUTES: &[Route] = &[look("/actions", by_ids), look("/actions/{id}", by_id)];
 
@@ -38,16 +37,21 @@ macro_rules! action_routes {
     ($root:literal, $kind:ident) => {
         [
             $crate::call::look(concat!($root, "/actions"), |project, call| {
-                $crate::action::of(project, call, $crate::kind::Kind::$kind, None)
+                $crate::action::of(project, call, $crate::resource::Kind::$kind, None)
             }),
             $crate::call::look(concat!($root, "/actions/{action}"), |project, call| {
-                $crate::action::one_of(project, $crate::kind::Kind::$kind, None, call.id())
+                $crate::action::one_of(project, $crate::resource::Kind::$kind, None, call.id())
             }),
             $crate::call::look(concat!($root, "/{id}/actions"), |project, call| {
-                $crate::action::of(project, call, $crate::kind::Kind::$kind, Some(call.id()))
+                $crate::action::of(project, call, $crate::resource::Kind::$kind, Some(call.id()))
             }),
             $crate::call::look(concat!($root, "/{id}/actions/{action}"), |project, call| {
-                $crate::action::one_of(project, $crate::kind::Kind::$kind, Some(call.id()), call.second_id())
+                $crate::action::one_of(
+                    project,
+                    $crate::resource::Kind::$kind,
+                    Some(call.id()),
+                    call.second_id(),
+                )
             }),
         ]
     };

@@ -7,6 +7,6 @@ mod pool;
 mod private;
 mod range;
 
-pub(crate) use pool::{Pools, default_pointer};
+pub(crate) use pool::{Exhausted, Pools, default_pointer};
 pub(crate) use private::{PrivateSpace, Refusal, Subnet, SubnetKind, SubnetRefusal, Wish};
 pub(crate) use range::Range;

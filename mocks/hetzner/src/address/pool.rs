@@ -1,8 +1,8 @@
 //! Public addresses: a block of IPv4 addresses and one of IPv6 networks for each location.
 //!
-//! Stands below servers, primary and floating IPs and load balancers. The addresses are of ranges set aside for benchmarks,
-//! shared networks and documentation, so that none of them is anybody's. A new address is one that nobody had
-//! before; those given back come again only when there are no others, the longest unused first.
+//! Stands below primary and floating IPs. The addresses are of ranges set aside for benchmarks, shared networks and
+//! documentation, so that none of them is anybody's. A new address is one that nobody had before; those given back come
+//! again only when there are no others, the longest unused first.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
@@ -164,7 +164,7 @@ impl Numbers {
 /// No address is left in a location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Exhausted {
-    location: String,
+    pub(crate) location: String,
 }
 
 impl fmt::Display for Exhausted {

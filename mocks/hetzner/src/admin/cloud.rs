@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::admin::Visit;
 use crate::admin::said::{Refused, Said};
-use crate::snapshot::Snapshot;
+use crate::engine::Snapshot;
 
 /// How many requests may come.
 #[derive(Deserialize)]

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use crate::admin::Visit;
 use crate::admin::said::{Refused, Said};
-use crate::kind::Kind;
 use crate::ledger::Entry;
-use crate::server::{Server, Status};
-use crate::shelf::Labels;
+use crate::resource::Kind;
+use crate::resource::server::{Server, Status};
+use crate::resource::shelf::Labels;
 
 /// A server at a glance.
 #[derive(Serialize)]

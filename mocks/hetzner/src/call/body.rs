@@ -3,11 +3,12 @@
 //! A field that nobody asked for is a mistake too: a misspelt one would otherwise have no effect and nobody would know.
 //! `null` is the same as leaving a field out, as it is for the real API.
 
+use std::net::Ipv4Addr;
+
 use serde_json::{Map, Value};
 
-use crate::labels;
-use crate::shelf::Labels;
-use crate::wrong::Wrong;
+use crate::call::{Wrong, labels};
+use crate::resource::shelf::Labels;
 
 /// Bodies beyond this are not looked at.
 const LARGEST: usize = 1 << 20;
@@ -66,13 +67,21 @@ impl Body {
         field: &str,
         read: impl Fn(&mut Self, &str) -> Option<T>,
     ) -> T {
-        let there = self.fields.get(field).is_some_and(|value| !value.is_null());
-        if !there {
-            self.fields.remove(field);
+        self.needed(field, read).unwrap_or_default()
+    }
+
+    /// Reads a field that has to be there. None is a mistake that was noted.
+    pub(crate) fn needed<T>(
+        &mut self,
+        field: &str,
+        read: impl Fn(&mut Self, &str) -> Option<T>,
+    ) -> Option<T> {
+        let known = self.mistakes.len();
+        let found = read(self, field);
+        if found.is_none() && self.mistakes.len() == known {
             self.wrong(field, "Missing data for required field.");
-            return T::default();
         }
-        read(self, field).unwrap_or_default()
+        found
     }
 
     /// Accepts a field without looking at it.
@@ -86,6 +95,20 @@ impl Body {
             Value::String(text) => Some(text),
             _ => self.refuse(field, "Not a valid string."),
         }
+    }
+
+    /// A text with something in it. Clients that have none may send an empty one.
+    pub(crate) fn filled(&mut self, field: &str) -> Option<String> {
+        self.text(field).filter(|text| !text.is_empty())
+    }
+
+    /// An address of version 4.
+    pub(crate) fn ipv4(&mut self, field: &str) -> Option<Ipv4Addr> {
+        let ip = self.filled(field)?.parse().ok();
+        if ip.is_none() {
+            self.wrong(field, "Not a valid IPv4 address.");
+        }
+        ip
     }
 
     /// A text of a few possible words.
@@ -226,6 +249,11 @@ impl Body {
         self.wrong(field, message);
         None
     }
+}
+
+/// The word for a meaning, out of those that [`Body::word`] reads.
+pub(crate) fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], meaning: T) -> &'static str {
+    words.iter().find(|(_, known)| *known == meaning).map_or("", |(word, _)| *word)
 }
 
 fn id_of(value: &Value) -> Option<u64> {

@@ -5,9 +5,8 @@ use std::cmp::Ordering;
 use serde_json::{Map, Value};
 
 use crate::call::query::sort;
-use crate::call::{Answer, Answered, Call};
-use crate::shelf::{Resource, Shelf};
-use crate::wrong::Wrong;
+use crate::call::{Answer, Answered, Call, Wrong};
+use crate::resource::shelf::{Resource, Shelf};
 
 /// The fields that all lists of things can be sorted by.
 const SORTABLE: [&str; 3] = ["id", "name", "created"];

@@ -1,21 +1,27 @@
 //! One request, understood: which route it takes, what its path, query and body ask for, and what is answered.
 
 mod body;
+pub(crate) mod labels;
+mod limit;
 mod listing;
 mod query;
 mod request;
 mod route;
+mod selector;
+pub(crate) mod show;
+mod wrong;
 
-pub(crate) use body::{Body, IdOrName};
+pub(crate) use body::{Body, IdOrName, word};
+pub(crate) use limit::Bucket;
 pub(crate) use listing::{list, paged};
 pub(crate) use query::Query;
 pub use request::{Reply, Request};
 pub(crate) use route::{Route, Routes, Run, Step, absent, change, look};
+pub(crate) use selector::Selector;
+pub(crate) use wrong::{Wrong, status_of};
 
 use mock_clock::Time;
 use serde_json::Value;
-
-use crate::wrong::Wrong;
 
 /// What a room gets to see of a request.
 #[derive(Debug)]
@@ -46,9 +52,17 @@ impl Call<'_> {
         Body::parse(self.body)
     }
 
+    /// What the body asks for. It must say all of that without a mistake, and nothing else.
+    pub(crate) fn asked<T>(&self, read: impl FnOnce(&mut Body) -> T) -> Result<T, Wrong> {
+        let mut body = self.body()?;
+        let wish = read(&mut body);
+        body.done()?;
+        Ok(wish)
+    }
+
     /// For requests without parameters: there must be none.
     pub(crate) fn no_body(&self) -> Result<(), Wrong> {
-        self.body()?.done()
+        self.asked(|_| ())
     }
 }
 

@@ -4,9 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::{Value, json};
 
-use crate::selector::Selector;
-use crate::shelf::Resource;
-use crate::wrong::Wrong;
+use crate::call::{Selector, Wrong};
+use crate::resource::shelf::Resource;
 
 /// How many a page holds if nobody says, and how many it can.
 const PER_PAGE: u64 = 25;

@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::call::{Answered, Call};
+use crate::call::{Answered, Call, Wrong};
 use crate::project::Project;
-use crate::wrong::Wrong;
 
 /// What the real API has below its root, and this mock has nothing of.
 const ABSENT: [&str; 3] = ["storage_box_types", "storage_boxes", "zones"];

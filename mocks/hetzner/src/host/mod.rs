@@ -14,9 +14,8 @@ use tokio::task::JoinSet;
 
 use crate::admin;
 use crate::catalogue::Catalogue;
-use crate::engine::{Engine, Token};
+use crate::engine::{Engine, Snapshot, Token};
 use crate::profile::Profile;
-use crate::snapshot::Snapshot;
 
 use listener::Listener;
 

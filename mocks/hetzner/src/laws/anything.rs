@@ -9,13 +9,13 @@ use serde_json::{Value, json};
 
 use super::invariants::Witness;
 use super::wild::Whim;
-use super::{config, left_behind, written};
+use super::{config, left_behind, profiles, written};
 use crate::admin;
 use crate::call::Request;
 use crate::engine::Engine;
+use crate::engine::Snapshot;
 use crate::profile::Profile;
 use crate::rig::Rig;
-use crate::snapshot::Snapshot;
 use crate::trouble::Trouble;
 
 /// Answers that troubles make up.
@@ -174,8 +174,8 @@ fn tidy_up(rig: &mut Rig) {
         }
     }
     for _ in 0..3 {
-        for (root, kind) in crate::kind::Kind::PATHS {
-            for id in crate::trouble::ids(&rig.engine.project, kind) {
+        for (root, kind) in crate::resource::Kind::PATHS {
+            for id in rig.engine.project.ids(kind) {
                 ask(
                     rig,
                     "POST",
@@ -215,7 +215,7 @@ proptest! {
     #[test]
     fn whatever_is_done_the_invariants_hold(
         seeds in prop::collection::vec(any::<u64>(), 1..90),
-        profile in prop::sample::select(vec![Profile::Current, Profile::Y2024, Profile::June2026]),
+        profile in profiles(),
     ) {
         let mut rig = furnished(profile);
         let mut witness = Witness::default();

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::anything::{furnished, step};
 use super::config;
-use crate::chance::Chance;
+use crate::engine::Snapshot;
 use crate::engine::{Engine, Token};
 use crate::profile::Profile;
-use crate::snapshot::Snapshot;
+use crate::project::Chance;
 
 /// All values of a document that hold no others, by their pointers.
 fn leaves(value: &Value, place: &str, all: &mut Vec<String>) {

@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::kind::Kind;
+use crate::money::Money;
 use crate::project::Project;
-use crate::shelf::{Resource, Shelf};
-use crate::soundness;
+use crate::project::soundness;
+use crate::resource::Kind;
 
 /// Who remembers all ids there ever were.
 #[derive(Default)]
@@ -16,15 +16,9 @@ pub(super) struct Witness {
 
 impl Witness {
     pub(super) fn look(&mut self, project: &Project) {
-        self.shelf(&project.servers);
-        self.shelf(&project.networks);
-        self.shelf(&project.volumes);
-        self.shelf(&project.firewalls);
-        self.shelf(&project.placement_groups);
-        self.shelf(&project.primary_ips);
-        self.shelf(&project.floating_ips);
-        self.shelf(&project.load_balancers);
-        self.shelf(&project.images);
+        for (_, kind) in Kind::PATHS {
+            self.kind(project, kind);
+        }
         soundness::check(project).unwrap();
         relations(project);
         work(project);
@@ -33,17 +27,20 @@ impl Witness {
     }
 
     /// An id that was gone does not come back, and no name is there twice.
-    fn shelf<T: Resource>(&mut self, shelf: &Shelf<T>) {
-        let now: BTreeSet<u64> = shelf.all().map(|thing| thing.head().id).collect();
-        let seen = self.seen.entry(T::KIND).or_default();
-        let before = self.there.insert(T::KIND, now.clone()).unwrap_or_default();
-        for id in now.difference(&before) {
-            assert!(seen.insert(*id), "{} {id} came back", T::KIND);
+    fn kind(&mut self, project: &Project, kind: Kind) {
+        let now: BTreeSet<u64> = project.ids(kind).into_iter().collect();
+        let seen = self.seen.entry(kind).or_default();
+        for id in now.difference(self.there.entry(kind).or_default()) {
+            assert!(seen.insert(*id), "{kind} {id} came back");
         }
-        if T::KIND != Kind::Image {
-            let names: BTreeSet<&str> = shelf.all().map(|thing| thing.head().name.as_str()).collect();
-            assert_eq!(names.len(), shelf.len(), "two of {} have one name", T::KIND);
+        if kind != Kind::Image {
+            let mut names = BTreeSet::new();
+            let heads = now.iter().map(|id| project.head(kind, *id).expect("it is there"));
+            for head in heads.filter(|head| !head.name.is_empty()) {
+                assert!(names.insert(&head.name), "two of {kind} are called {}", head.name);
+            }
         }
+        self.there.insert(kind, now);
     }
 
     /// Every action has come to its end.
@@ -114,17 +111,19 @@ fn addresses(project: &Project) {
 fn books(project: &Project) {
     let open: BTreeSet<(Kind, u64)> =
         project.ledger.left_over().map(|entry| (entry.kind, entry.id)).collect();
-    let mut there = BTreeSet::new();
-    there.extend(project.servers.all().map(|it| (Kind::Server, it.head.id)));
-    there.extend(project.volumes.all().map(|it| (Kind::Volume, it.head.id)));
-    there.extend(project.primary_ips.all().map(|it| (Kind::PrimaryIp, it.head.id)));
-    there.extend(project.floating_ips.all().map(|it| (Kind::FloatingIp, it.head.id)));
-    there.extend(project.load_balancers.all().map(|it| (Kind::LoadBalancer, it.head.id)));
-    let own = project.images.all().filter(|it| it.kind.is_own());
-    there.extend(own.map(|it| (Kind::Image, it.head.id)));
-    let billed = |entry: &&(Kind, u64)| there.iter().any(|(kind, _)| *kind == entry.0);
-    let open_of_these: BTreeSet<(Kind, u64)> = open.iter().filter(billed).copied().collect();
-    assert_eq!(open_of_these, there.iter().copied().collect(), "the books and the cloud differ");
-    let sum: crate::money::Money = project.ledger.entries().map(|entry| entry.cost(project.now)).sum();
+    let untold = |(kind, id): &(Kind, u64)| match kind {
+        Kind::Image => project.images.find(*id).is_some_and(|image| !image.kind.is_own()),
+        Kind::PrimaryIp => project.primary_ips.find(*id).is_some_and(|ip| !ip.is_known(project.profile)),
+        _ => false,
+    };
+    let of = |kind| project.ids(kind).into_iter().map(move |id| (kind, id));
+    let there = Kind::PATHS.into_iter().flat_map(|(_, kind)| of(kind));
+    let there: BTreeSet<(Kind, u64)> = there.filter(|thing| !untold(thing)).collect();
+    assert_eq!(open, there, "the books and the cloud differ");
+    for entry in project.ledger.left_over().filter(|entry| entry.kind != Kind::Image) {
+        let head = project.head(entry.kind, entry.id).expect("it is there");
+        assert_eq!(entry.name, head.name, "the books know it by another name");
+    }
+    let sum: Money = project.ledger.entries().map(|entry| entry.cost(project.now)).sum();
     assert_eq!(project.ledger.total(None, project.now), sum);
 }

@@ -7,11 +7,13 @@ mod anything;
 mod forged;
 mod invariants;
 mod requests;
+mod troubled;
 mod wild;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::profile::Profile;
 use crate::project::Project;
 use crate::rig::Rig;
 
@@ -20,6 +22,10 @@ use requests::Dice;
 
 fn config() -> ProptestConfig {
     ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+fn profiles() -> impl Strategy<Value = Profile> {
+    prop::sample::select(vec![Profile::Y2024, Profile::June2026, Profile::Current])
 }
 
 fn throws() -> impl Strategy<Value = Vec<[u16; 8]>> {
@@ -49,8 +55,8 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn every_sequence_of_requests_keeps_the_invariants(throws in throws()) {
-        let mut rig = Rig::new();
+    fn every_sequence_of_requests_keeps_the_invariants(throws in throws(), profile in profiles()) {
+        let mut rig = Rig::of(profile);
         rig.engine.limit_requests(rig.now, 1_000_000);
         let mut witness = Witness::default();
         for throw in throws {

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::kind::Kind;
+use crate::resource::Kind;
+use crate::resource::shelf::{Resource, Shelf};
 use crate::rig::Rig;
-use crate::shelf::{Resource, Shelf};
 
 /// Numbers to choose by.
 pub(super) struct Dice {
@@ -164,6 +164,7 @@ fn creation(rig: &mut Rig, dice: &mut Dice) -> (&'static str, String, Value) {
                 "location": "fsn1",
                 "targets": dice.some(&project.servers).iter().map(|id| json!({"type": "server", "server": {"id": id}})).collect::<Vec<_>>(),
                 "network": dice.some(&project.networks).first(),
+                "public_net": dice.some(&project.primary_ips).first().map(|id| json!({"ipv4": id})),
             }),
         ),
     };

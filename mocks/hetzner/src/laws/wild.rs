@@ -5,10 +5,9 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
 
-use crate::chance::Chance;
-use crate::kind::Kind;
+use crate::project::Chance;
 use crate::project::Project;
-use crate::trouble::ids;
+use crate::resource::Kind;
 
 /// A route and what may be sent there.
 struct Form {
@@ -129,13 +128,13 @@ impl<'a> Whim<'a> {
 
     /// A thing of a kind that is there, or now and then none.
     pub(super) fn id(&mut self, kind: Kind) -> u64 {
-        let all = ids(self.project, kind);
+        let all = self.project.ids(kind);
         if all.is_empty() || self.roll(40) == 0 { self.of(&[0, 1, 17, u64::MAX]) } else { self.of(&all) }
     }
 
     /// The same for a field, which says nothing if there is none.
     fn reference(&mut self, kind: Kind) -> Value {
-        let none = ids(self.project, kind).is_empty() && self.roll(20) > 0;
+        let none = self.project.ids(kind).is_empty() && self.roll(20) > 0;
         if none { Value::Null } else { json!(self.id(kind)) }
     }
 
@@ -150,7 +149,7 @@ impl<'a> Whim<'a> {
         let own = self.project.images.all().any(|image| image.kind.is_own());
         let there = |form: &&Form| match form.kind() {
             Kind::Image => own,
-            kind => !ids(self.project, kind).is_empty(),
+            kind => !self.project.ids(kind).is_empty(),
         };
         let wanted =
             |form: &&Form| anyhow || form.path.contains("{id}") != creates && (creates || there(form));

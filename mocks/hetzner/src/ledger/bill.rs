@@ -11,8 +11,8 @@ use serde::Serialize;
 
 use super::entry::Charge;
 use super::{Entry, Ledger};
-use crate::kind::Kind;
 use crate::money::Money;
+use crate::resource::Kind;
 
 /// A bill over what was charged later than `after` and up to `until`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -11,8 +11,8 @@ use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
 use super::month::{HOUR, Month, started_hours};
-use crate::kind::Kind;
 use crate::money::Money;
+use crate::resource::Kind;
 
 /// What something costs, net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +66,7 @@ pub struct Entry {
     pub kind: Kind,
     /// Its id.
     pub id: u64,
-    /// Its name when it was made.
+    /// What it is called, or was at last.
     pub name: String,
     /// Where it is; empty for what is nowhere.
     pub location: String,

@@ -17,8 +17,8 @@ pub use bill::{Bill, Line, Sum};
 pub(crate) use entry::Opening;
 pub use entry::{Entry, Phase, Price};
 
-use crate::kind::Kind;
 use crate::money::Money;
+use crate::resource::Kind;
 
 /// All that ever existed in a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,6 +42,13 @@ impl Ledger {
     pub(crate) fn rate_changed(&mut self, now: Time, kind: Kind, id: u64, what: &str, price: Price) -> bool {
         let open = self.open(kind, id);
         open.map(|entry| entry.change(now, what, price)).is_some()
+    }
+
+    /// It is called something else from now on. What is gone keeps its last name.
+    pub(crate) fn renamed(&mut self, kind: Kind, id: u64, name: String) {
+        if let Some(entry) = self.open(kind, id) {
+            entry.name = name;
+        }
     }
 
     /// It is gone. `false` if there is no such thing, or no more.

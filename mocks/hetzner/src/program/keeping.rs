@@ -69,7 +69,7 @@ impl Keeping {
     }
 }
 
-/// Only its owner may read it: it holds private keys of certificates.
+/// Only its owner may read it: the API shows what it holds to no one without a token.
 fn write_new(place: &Path, text: &str) -> io::Result<File> {
     let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(place)?;
     // It is locked when it gets to its place.

@@ -9,12 +9,10 @@ use mock_clock::Time;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
-use crate::call::{Call, Query, Run};
+use crate::call::{Call, Query, Run, Wrong};
 use crate::engine::Engine;
-use crate::kind::Kind;
-use crate::shelf::Head;
-use crate::trouble::target;
-use crate::wrong::Wrong;
+use crate::resource::Kind;
+use crate::resource::shelf::Head;
 
 /// Who the ledger names.
 const BY_HAND: &str = "by hand";
@@ -188,11 +186,11 @@ impl Engine {
 
     /// What is called so. A name of digits may be an id, too.
     fn head(&self, what: Kind, which: &Which) -> Result<&Head, DeedError> {
-        let by_id = |id: u64| target::head(&self.project, what, id);
+        let by_id = |id: u64| self.project.head(what, id);
         let found = match which {
             Which::Id(id) => by_id(*id),
             Which::Name(name) => {
-                let ids = target::ids(&self.project, what);
+                let ids = self.project.ids(what);
                 let named = ids.into_iter().filter_map(by_id).find(|head| head.name == *name);
                 named.or_else(|| by_id(name.parse().ok()?))
             }

@@ -7,10 +7,9 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use crate::selector::Selector;
+use crate::call::{Selector, status_of};
 use crate::trouble::target::{Calls, Things};
 use crate::trouble::what::{Trouble, What};
-use crate::wrong::status_of;
 
 /// Why a trouble cannot be. Reads after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! The engine and the rooms ask here at the points where something can go wrong: a request comes in, an order is
 //! checked, an action begins, a status changes, something is looked at. Connections are not ours to cut.
 
+mod bend;
 mod deed;
 mod form;
 mod orders;
@@ -23,7 +24,5 @@ pub(crate) use orders::Limited;
 pub(crate) use requests::Meddling;
 pub use standing::TroubleReport;
 pub(crate) use standing::Troubles;
-#[cfg(test)]
-pub(crate) use target::ids;
 pub use target::{Calls, Things};
 pub use what::{Shortage, Spent, Tear, Trouble, TroubleId, What, When};

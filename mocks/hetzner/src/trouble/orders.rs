@@ -2,12 +2,12 @@
 
 use mock_clock::Time;
 
+use crate::call::Wrong;
 use crate::project::Project;
-use crate::shelf::Head;
+use crate::resource::shelf::Head;
 use crate::trouble::form::TroubleError;
 use crate::trouble::target::{fits, likes};
 use crate::trouble::what::{Shortage, What};
-use crate::wrong::Wrong;
 
 /// What a project may have so many of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,11 +2,10 @@
 
 use mock_clock::Time;
 
-use crate::call::Request;
+use crate::call::{Request, Wrong};
 use crate::project::Project;
 use crate::trouble::target::likes;
 use crate::trouble::what::{Spent, TroubleId, What, When};
-use crate::wrong::Wrong;
 
 /// What becomes of a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +30,7 @@ impl Project {
                 likes(agent.as_ref(), &request.agent).then(|| (When::Instead, Wrong::unauthorized()))
             }
             What::TokenReadOnly { agent } => (changes && likes(agent.as_ref(), &request.agent))
-                .then(|| (When::Instead, Wrong::read_only())),
+                .then(|| (When::Instead, Wrong::read_only(self.profile))),
             What::Maintenance { message } => changes.then(|| {
                 let message = message.as_deref().unwrap_or("the API is in maintenance");
                 (When::Instead, Wrong::new("maintenance", message))
@@ -130,7 +129,7 @@ fn usual(code: &str) -> String {
     match code {
         "unauthorized" => "unable to authenticate".to_owned(),
         "resource_unavailable" => "error during placement".to_owned(),
-        "locked" => "server is locked".to_owned(),
+        "locked" => "cannot perform operation because server is locked".to_owned(),
         code => code.replace('_', " "),
     }
 }

@@ -1,7 +1,7 @@
 //! Troubles of what is seen: lists that are behind or torn, images and types that are gone, groups that count wrong.
 //!
-//! For one request the project is bent into what the troubles make of it, and bent back after. A trouble has bitten if
-//! the answer is another one without it; that is found by asking both ways.
+//! A trouble has bitten if the answer is another one without it; that is found by asking both ways. How the project is
+//! bent for that is next door.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,9 @@ use mock_clock::Time;
 use serde_json::Value;
 
 use crate::call::{Answered, Call, Request};
-use crate::image::Image;
 use crate::project::Project;
-use crate::server::Server;
 use crate::trouble::standing::{Ghost, Holds, Lag, Late, Standing, Troubles};
 use crate::trouble::what::{Tear, TroubleId, What};
-
-/// What a request finds, bent by troubles; here is what it takes to bend it back.
-#[derive(Default)]
-struct Bent {
-    hidden: Vec<Server>,
-    images: Vec<Image>,
-    ghosts: Vec<u64>,
-    ips: Vec<u64>,
-    members: Vec<(u64, u64)>,
-}
 
 impl Standing {
     /// Whether there is something that it bends, or may be.
@@ -37,7 +25,7 @@ impl Standing {
     }
 
     /// Forgets what lists have caught up with.
-    fn catch_up(&mut self, now: Time) {
+    pub(super) fn catch_up(&mut self, now: Time) {
         let Holds { unseen, ghosts, members, .. } = &mut self.holds;
         match self.trouble.what {
             What::Unseen { lag_s, reads, .. } => unseen.retain(|_, lag| lag.lasts(now, lag_s, reads)),
@@ -200,77 +188,6 @@ impl Project {
         let shown = standing.holds.ghosts.iter_mut().filter(|(server, _)| without.contains(server));
         for lag in missing.chain(shown.map(|(_, ghost)| &mut ghost.lag)) {
             lag.reads = lag.reads.saturating_add(1);
-        }
-    }
-
-    /// Bends the project by some of the troubles, and lifts the others.
-    fn bend(&mut self, now: Time, all: &[TroubleId], under: &[TroubleId]) -> Bent {
-        let mut bent = Bent::default();
-        self.troubles.lifted = all.iter().copied().filter(|id| !under.contains(id)).collect();
-        for id in under {
-            let Some(standing) = self.troubles.get_mut(*id) else { continue };
-            standing.catch_up(now);
-            let standing = standing.clone();
-            match standing.trouble.what {
-                What::Vanished { image } => {
-                    let is = |it: &&Image| it.head.name == image || it.head.id.to_string() == image;
-                    let ids: Vec<u64> = self.images.all().filter(is).map(|it| it.head.id).collect();
-                    bent.images.extend(ids.into_iter().filter_map(|id| self.images.take(id)));
-                }
-                What::Unseen { .. } => {
-                    let unseen = standing.holds.unseen.into_keys();
-                    bent.hidden.extend(unseen.filter_map(|id| self.servers.take(id)));
-                }
-                What::Lingering { .. } => {
-                    for ghost in standing.holds.ghosts.into_values() {
-                        self.show_ghost(ghost, &mut bent);
-                    }
-                }
-                What::LateRelease { .. } => {
-                    for (server, late) in standing.holds.members {
-                        let group = self.placement_groups.find_mut(late.group);
-                        if let Some(group) = group
-                            && group.members.insert(server)
-                        {
-                            bent.members.push((late.group, server));
-                        }
-                    }
-                }
-                _ => {}
-            }
-        }
-        bent
-    }
-
-    fn show_ghost(&mut self, ghost: Ghost, bent: &mut Bent) {
-        for ip in ghost.ips {
-            if self.primary_ips.find(ip.head.id).is_none() {
-                bent.ips.push(self.primary_ips.put(ip));
-            }
-        }
-        if self.servers.find(ghost.server.head.id).is_none() {
-            bent.ghosts.push(self.servers.put(ghost.server));
-        }
-    }
-
-    fn unbend(&mut self, bent: Bent) {
-        self.troubles.lifted.clear();
-        for server in bent.hidden {
-            self.servers.put(server);
-        }
-        for image in bent.images {
-            self.images.put(image);
-        }
-        for id in bent.ghosts {
-            self.servers.take(id);
-        }
-        for id in bent.ips {
-            self.primary_ips.take(id);
-        }
-        for (group, server) in bent.members {
-            if let Some(group) = self.placement_groups.find_mut(group) {
-                group.members.remove(&server);
-            }
         }
     }
 }

@@ -8,9 +8,9 @@ use std::time::Duration;
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::chance::Chance;
-use crate::primary_ip::PrimaryIp;
-use crate::server::{Server, Status};
+use crate::project::Chance;
+use crate::resource::primary_ip::PrimaryIp;
+use crate::resource::server::{Server, Status};
 use crate::trouble::what::{Trouble, TroubleId, What};
 
 /// All troubles there ever were.

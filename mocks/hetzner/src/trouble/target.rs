@@ -2,12 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::call::Request;
-use crate::kind::Kind;
+use crate::call::{Request, Selector};
 use crate::project::Project;
-use crate::selector::Selector;
-use crate::server::Server;
-use crate::shelf::{Head, Resource, Shelf};
+use crate::resource::Kind;
+use crate::resource::server::Server;
+use crate::resource::shelf::Head;
 
 /// Some of the things there are. What is left out does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -90,7 +89,7 @@ impl Things {
                     .or(project.troubles.gone.as_ref().filter(|gone| gone.head.id == *id))
                     .is_some_and(|server| self.holds_server(server)),
                 _ if self.server_type.is_some() || self.location.is_some() => false,
-                _ => head(project, *kind, *id).is_some_and(|head| self.holds(head)),
+                _ => project.head(*kind, *id).is_some_and(|head| self.holds(head)),
             })
     }
 }
@@ -125,76 +124,8 @@ fn named(project: &Project, request: &Request, path: &str) -> Vec<String> {
     let mut segments = path.split('/').skip(1);
     let kind = segments.next().and_then(Kind::of_path);
     let id = segments.next().and_then(|id| id.parse().ok());
-    let there = kind.zip(id).and_then(|(kind, id)| head(project, kind, id)).map(|head| head.name.clone());
+    let there = kind.zip(id).and_then(|(kind, id)| project.head(kind, id)).map(|head| head.name.clone());
     given.into_iter().chain(there).collect()
-}
-
-/// The ids of all things of a kind.
-pub(crate) fn ids(project: &Project, kind: Kind) -> Vec<u64> {
-    fn on<T: Resource>(shelf: &Shelf<T>) -> Vec<u64> {
-        shelf.all().map(|thing| thing.head().id).collect()
-    }
-    match kind {
-        Kind::Server => on(&project.servers),
-        Kind::Action => Vec::new(),
-        Kind::Image => on(&project.images),
-        Kind::SshKey => on(&project.ssh_keys),
-        Kind::Network => on(&project.networks),
-        Kind::Firewall => on(&project.firewalls),
-        Kind::PlacementGroup => on(&project.placement_groups),
-        Kind::Volume => on(&project.volumes),
-        Kind::PrimaryIp => on(&project.primary_ips),
-        Kind::FloatingIp => on(&project.floating_ips),
-        Kind::LoadBalancer => on(&project.load_balancers),
-        Kind::Certificate => on(&project.certificates),
-    }
-}
-
-/// What every thing has, of one that may be gone.
-pub(crate) fn head(project: &Project, kind: Kind, id: u64) -> Option<&Head> {
-    fn on<T: Resource>(shelf: &Shelf<T>, id: u64) -> Option<&Head> {
-        shelf.find(id).map(Resource::head)
-    }
-    match kind {
-        Kind::Server => on(&project.servers, id),
-        Kind::Action => None,
-        Kind::Image => on(&project.images, id),
-        Kind::SshKey => on(&project.ssh_keys, id),
-        Kind::Network => on(&project.networks, id),
-        Kind::Firewall => on(&project.firewalls, id),
-        Kind::PlacementGroup => on(&project.placement_groups, id),
-        Kind::Volume => on(&project.volumes, id),
-        Kind::PrimaryIp => on(&project.primary_ips, id),
-        Kind::FloatingIp => on(&project.floating_ips, id),
-        Kind::LoadBalancer => on(&project.load_balancers, id),
-        Kind::Certificate => on(&project.certificates, id),
-    }
-}
-
-impl Kind {
-    /// All kinds of things, with the first segment of their paths.
-    pub(crate) const PATHS: [(&'static str, Self); 11] = [
-        ("servers", Self::Server),
-        ("images", Self::Image),
-        ("ssh_keys", Self::SshKey),
-        ("networks", Self::Network),
-        ("firewalls", Self::Firewall),
-        ("placement_groups", Self::PlacementGroup),
-        ("volumes", Self::Volume),
-        ("primary_ips", Self::PrimaryIp),
-        ("floating_ips", Self::FloatingIp),
-        ("load_balancers", Self::LoadBalancer),
-        ("certificates", Self::Certificate),
-    ];
-
-    fn of_path(segment: &str) -> Option<Self> {
-        Self::PATHS.iter().find(|(known, _)| *known == segment).map(|(_, kind)| *kind)
-    }
-
-    /// The first segment of its paths.
-    pub(crate) fn path(self) -> &'static str {
-        Self::PATHS.iter().find(|(_, kind)| *kind == self).map_or("actions", |(segment, _)| segment)
-    }
 }
 
 #[cfg(test)]

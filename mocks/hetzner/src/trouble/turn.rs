@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use mock_clock::Time;
 
 use crate::engine::Engine;
-use crate::kind::Kind;
-use crate::project::Project;
-use crate::server::{Status, become_status, boot};
-use crate::timeline::Happening;
+use crate::project::{Happening, Project};
+use crate::resource::Kind;
+use crate::resource::server::{Status, become_status, boot};
 use crate::trouble::form::TroubleError;
 use crate::trouble::standing::{Holds, TroubleReport};
 use crate::trouble::what::{Spent, Trouble, TroubleId, What};
@@ -81,8 +80,13 @@ impl Project {
     /// else takes its time after that.
     fn let_go(&mut self, now: Time, holds: Holds) {
         for (server, status) in holds.statuses {
+            // Something that was under way is so only as long as somebody works on it.
+            let worked_on = self.actions.hold(Kind::Server, server);
             match status {
                 Status::Running => boot(self, now, server),
+                Status::Starting if !worked_on => boot(self, now, server),
+                Status::Off => become_status(self, now, server, Status::Off),
+                _ if !worked_on => become_status(self, now, server, Status::Off),
                 status => become_status(self, now, server, status),
             }
         }
@@ -90,6 +94,10 @@ impl Project {
         for (id, held) in holds.actions {
             let Some(action) = self.actions.find(id) else { continue };
             let before = action.resources.iter().filter_map(|it| ends.get(it)).max().copied();
+            if held.ends == Time::NEVER && before.is_none() && self.waits(id, held) {
+                continue;
+            }
+            let Some(action) = self.actions.find(id) else { continue };
             let end = match held.ends {
                 Time::NEVER => before.unwrap_or(now) + held.lasts,
                 end => end.max(now),

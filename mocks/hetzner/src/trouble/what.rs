@@ -7,7 +7,7 @@ use std::fmt;
 use mock_clock::Time;
 use serde::{Deserialize, Serialize};
 
-use crate::server::Status;
+use crate::resource::server::Status;
 use crate::trouble::target::{Calls, Things};
 
 /// Something that goes wrong: what, when, and how often.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use crate::action::Ending;
-use crate::kind::Kind;
 use crate::project::Project;
-use crate::server::Status;
+use crate::resource::Kind;
+use crate::resource::server::Status;
 use crate::trouble::standing::Held;
 use crate::trouble::target::{Things, likes};
 use crate::trouble::what::{TroubleId, What};
@@ -62,43 +62,43 @@ impl Project {
     /// that is stuck is kept with that one.
     pub(crate) fn never_ends(&mut self, action: u64, fate: &Fate, ends: Time) {
         let held = Held { ends, lasts: fate.lasts };
-        let resources = self.actions.find(action).map(|it| it.resources.clone()).unwrap_or_default();
+        match fate.stuck.and_then(|id| self.troubles.get_mut(id)) {
+            Some(standing) => drop(standing.holds.actions.insert(action, held)),
+            None => drop(self.waits(action, held)),
+        }
+    }
+
+    /// Keeps an action with the one that it waits for. `false` if none is stuck that works on the same things.
+    pub(super) fn waits(&mut self, action: u64, held: Held) -> bool {
         let actions = &self.actions;
+        let resources = actions.find(action).map(|it| it.resources.as_slice()).unwrap_or_default();
         let shares = |other: &u64| {
             actions.find(*other).is_some_and(|it| it.resources.iter().any(|one| resources.contains(one)))
         };
-        let standing = match fate.stuck {
-            Some(id) => self.troubles.get_mut(id),
-            None => self.troubles.values_mut().find(|it| it.holds.actions.keys().any(shares)),
-        };
-        if let Some(standing) = standing {
-            standing.holds.actions.insert(action, held);
-        }
+        let keeper = self.troubles.values_mut().find(|it| it.holds.actions.keys().any(shares));
+        keeper.map(|it| it.holds.actions.insert(action, held)).is_some()
     }
 
     /// Whether a server may become something else. One that may not is kept in mind, to become it later.
     pub(crate) fn may_become(&mut self, now: Time, id: u64, status: Status) -> bool {
         let Some(server) = self.servers.find(id) else { return false };
-        let held = |id: &TroubleId| {
-            self.troubles.get(*id).is_some_and(|it| it.holds.statuses.contains_key(&server.head.id))
-        };
-        let already = self.troubles.ids().into_iter().find(held);
-        if already.is_none() && server.status == status {
-            return true;
-        }
-        let stuck = |what: &What| match what {
-            What::StatusStuck { status, of } if *status == server.status && of.holds_server(server) => {
-                Some(())
+        let held =
+            |it: &TroubleId| self.troubles.get(*it).is_some_and(|it| it.holds.statuses.contains_key(&id));
+        let mut holder = self.troubles.ids().into_iter().find(held);
+        if holder.is_none() && server.status != status {
+            let stuck = |what: &What| match what {
+                What::StatusStuck { status, of } if *status == server.status => {
+                    of.holds_server(server).then_some(())
+                }
+                _ => None,
+            };
+            let picked = self.troubles.picked(now, stuck);
+            holder = picked.into_iter().map(|(trouble, ())| trouble).find(|it| self.troubles.drawn(*it));
+            if let Some(trouble) = holder {
+                self.troubles.bitten(now, trouble);
             }
-            _ => None,
-        };
-        let picked = if already.is_some() { Vec::new() } else { self.troubles.picked(now, stuck) };
-        let newly = picked.into_iter().map(|(id, ())| id).find(|id| self.troubles.drawn(*id));
-        if let Some(trouble) = newly {
-            self.troubles.bitten(now, trouble);
         }
-        // What it should be by then is the latest that it should become, be it what it is.
-        let holder = already.or(newly).and_then(|trouble| self.troubles.get_mut(trouble));
+        let holder = holder.and_then(|trouble| self.troubles.get_mut(trouble));
         holder.map(|it| it.holds.statuses.insert(id, status)).is_none()
     }
 

@@ -37,16 +37,15 @@ def children(node):
 def correct(node, correction):
     """Whether anything changed here."""
     before = json.dumps(node, default=str)
-    for key in correction.get("drop", ()):
-        if isinstance(node, dict):
+    if isinstance(node, list):
+        node[:] = [entry for entry in node if entry not in correction.get("drop", ())]
+    elif isinstance(node, dict):
+        for key in correction.get("drop", ()):
             node.pop(key, None)
-        else:
-            node[:] = [entry for entry in node if entry != key]
-    for old, new in correction.get("rename", {}).items():
-        if old in node:
-            node[new] = node.pop(old)
-    for key, value in correction.get("put", {}).items():
-        node[key] = value
+        for old, new in correction.get("rename", {}).items():
+            if old in node:
+                node[new] = node.pop(old)
+        node.update(correction.get("put", {}))
     return json.dumps(node, default=str) != before
 
 

@@ -10,6 +10,17 @@ from urllib.request import Request, urlopen
 
 ENDPOINT, TOKEN = sys.argv[1:]
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f nobody@example.com"
+WITH_ACTIONS = (
+    "certificates",
+    "firewalls",
+    "floating_ips",
+    "images",
+    "load_balancers",
+    "networks",
+    "primary_ips",
+    "servers",
+    "volumes",
+)
 
 
 def call(method, path, body=None):
@@ -27,7 +38,7 @@ def make(shelf, **body):
 
 
 def settle():
-    for shelf in ("servers", "volumes", "load_balancers", "networks", "images", "firewalls"):
+    for shelf in WITH_ACTIONS:
         while call("GET", f"/{shelf}/actions?status=running")["actions"]:
             time.sleep(0.05)
 
@@ -73,6 +84,7 @@ for shelf in ("server_types", "load_balancer_types", "locations", "isos"):
     ids[shelf] = call("GET", f"/{shelf}")[shelf][0]["id"]
 
 for shelf, id in ids.items():
-    actions = call("GET", f"/{shelf}/{id}/actions")["actions"] if shelf not in ("ssh_keys", "placement_groups") else []
-    print(f'[[operations]]\ninclude-path-regex = "^/{shelf}/\\\\{{id\\\\}}"')
-    print(f'parameters = {{ "path.id" = {id}, "path.action_id" = {actions[0]["id"] if actions else 1} }}\n')
+    actions = call("GET", f"/{shelf}/{id}/actions")["actions"] if shelf in WITH_ACTIONS else []
+    known = {"path.id": id} | ({"path.action_id": actions[0]["id"]} if actions else {})
+    settings = ", ".join(f'"{name}" = {value}' for name, value in known.items())
+    print(f"[[operations]]\ninclude-path-regex = '^/{shelf}/\\{{id\\}}'\nparameters = {{ {settings} }}\n")

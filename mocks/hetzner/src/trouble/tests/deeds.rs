@@ -62,7 +62,10 @@ fn a_deed_meets_the_rules_of_the_cloud_and_neither_its_tokens_nor_its_errors() {
     let mut rig = Rig::new();
     let id = rig.ordered("a");
     let refused = deed(&mut rig, &json!({"deed": "power_off", "server": "a"})).unwrap_err();
-    assert!(refused.ends_with("by hand: server is locked (locked)"), "{refused}");
+    assert!(
+        refused.ends_with("by hand: cannot perform operation because server is locked (locked)"),
+        "{refused}"
+    );
     assert_eq!(
         deed(&mut rig, &json!({"deed": "delete", "which": 1})),
         Err("find server 1: there is none".into())

@@ -8,7 +8,7 @@ mod sight;
 mod spoken;
 mod work;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::rig::Rig;
 use crate::trouble::{Trouble, TroubleId};
@@ -29,23 +29,6 @@ impl Rig {
         let report = all.iter().find(|report| report.id == id).unwrap();
         assert_eq!(report.first_bite.is_some(), report.bites > 0);
         report.bites
-    }
-
-    pub(crate) fn order(&mut self, name: &str) -> (u16, Value) {
-        self.order_with(name, &json!({}))
-    }
-
-    pub(crate) fn order_with(&mut self, name: &str, more: &Value) -> (u16, Value) {
-        let mut body = json!({"name": name, "server_type": "cx23", "image": "debian-12", "location": "fsn1"});
-        body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.ask("POST", "/servers", &body)
-    }
-
-    /// Orders a server that is not refused: its id.
-    pub(crate) fn ordered(&mut self, name: &str) -> u64 {
-        let (status, answer) = self.order(name);
-        assert_eq!(status, 201, "{answer}");
-        answer["server"]["id"].as_u64().unwrap()
     }
 
     pub(crate) fn status_of(&mut self, id: u64) -> String {

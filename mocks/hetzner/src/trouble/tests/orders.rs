@@ -71,6 +71,27 @@ fn no_address_is_left_for_who_wants_one() {
     assert_eq!(rig.order("a").0, 412);
     assert_eq!(rig.bites(id), 1);
     rig.ordered("a");
+    let id = rig.inject(&json!({"kind": "no_addresses", "location": "nbg1"}));
+    let address =
+        |location| json!({"name": location, "type": "ipv4", "assignee_type": "server", "location": location});
+    assert_eq!(rig.refused("POST", "/primary_ips", &address("nbg1")).1, "resource_unavailable");
+    rig.post("/primary_ips", &address("fsn1"));
+    assert_eq!(rig.bites(id), 1);
+}
+
+#[test]
+fn there_is_no_room_for_a_volume() {
+    let mut rig = Rig::new();
+    let id = rig.inject(&json!({"kind": "no_volume_space", "location": "fsn1"}));
+    let volume = |location| json!({"name": location, "size": 10, "location": location});
+    assert_eq!(
+        rig.refused("POST", "/volumes", &volume("fsn1")),
+        (422, "no_space_left_in_location".to_owned())
+    );
+    rig.post("/volumes", &volume("nbg1"));
+    assert_eq!(rig.bites(id), 1);
+    rig.heal(id);
+    rig.post("/volumes", &volume("fsn1"));
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn a_gateway_answers_with_a_page() {
 fn tokens_go_bad_and_good_again() {
     for (kind, look, change) in [
         ("token_rejected", (401, "unauthorized"), (401, "unauthorized")),
-        ("token_read_only", (200, ""), (401, "token_readonly")),
+        ("token_read_only", (200, ""), (403, "forbidden")),
         ("maintenance", (200, ""), (403, "maintenance")),
     ] {
         let mut rig = Rig::new();

@@ -117,6 +117,24 @@ fn a_type_is_retired() {
 }
 
 #[test]
+fn an_image_that_vanishes_while_it_is_written_is_written() {
+    let mut rig = Rig::new();
+    let server = rig.ordered("a");
+    rig.pass(60);
+    let made = rig.post(&format!("/servers/{server}/actions/create_image"), &json!({"type": "snapshot"}));
+    let image = made["image"]["id"].as_u64().unwrap();
+    let path = format!("/images/{image}");
+    let id = rig.inject(&json!({"kind": "vanished", "image": image.to_string()}));
+    assert_eq!(rig.refused("DELETE", &path, &json!(null)).0, 404);
+    assert_eq!(rig.order("b").0, 201);
+    rig.pass(600);
+    assert_eq!(rig.order_with("c", &json!({"image": image})).0, 422);
+    rig.heal(id);
+    assert_eq!(rig.get(&path)["image"]["status"], "available");
+    assert_eq!(rig.order_with("c", &json!({"image": image})).0, 201);
+}
+
+#[test]
 fn an_image_vanishes() {
     let mut rig = Rig::new();
     let id = rig.inject(&json!({"kind": "vanished", "image": "debian-12"}));

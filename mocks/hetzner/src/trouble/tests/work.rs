@@ -138,3 +138,29 @@ fn a_clock_is_wrong() {
     assert_eq!((created(a), created(b)), (json!("2026-10-31T23:58:30Z"), json!("2026-11-01T00:00:00Z")));
     assert_eq!(rig.bites(id), 1);
 }
+
+#[test]
+fn a_server_that_was_held_is_not_left_halfway() {
+    let mut rig = Rig::new();
+    let id = rig.inject(&json!({"kind": "status_stuck", "status": "running"}));
+    let a = rig.ordered("a");
+    rig.pass(3600);
+    rig.post(&format!("/servers/{a}/actions/rebuild"), &json!({"image": "debian-12"}));
+    rig.pass(3600);
+    rig.heal(id);
+    assert_eq!(rig.status_of(a), "running", "it was rebuilt meanwhile");
+}
+
+#[test]
+fn what_is_stuck_twice_is_let_go_in_its_order() {
+    let mut rig = Rig::new();
+    let create = rig.inject(&json!({"kind": "stuck", "command": "create_server"}));
+    let start = rig.inject(&json!({"kind": "stuck", "command": "start_server"}));
+    let a = rig.ordered("a");
+    rig.heal(start);
+    rig.pass(3600);
+    assert_eq!(rig.status_of(a), "initializing");
+    rig.heal(create);
+    rig.pass(3600);
+    assert_eq!(rig.status_of(a), "running");
+}

@@ -1,10 +1,11 @@
-"""A load balancer: services, targets of each kind, networks, algorithm, type."""
+"""A load balancer: services, targets of each kind, networks, algorithm, type, and the addresses that it has."""
 
 from ipaddress import ip_address, ip_network
 
 from hcloud.load_balancer_types import LoadBalancerType
 from hcloud.load_balancers import (
     LoadBalancerAlgorithm,
+    LoadBalancerCreatePublicNetwork,
     LoadBalancerHealthCheck,
     LoadBalancerHealthCheckHttp,
     LoadBalancerService,
@@ -13,6 +14,7 @@ from hcloud.load_balancers import (
     LoadBalancerTargetLabelSelector,
 )
 from hcloud.networks import NetworkSubnet
+from hcloud.servers import ServerCreatePublicNetwork
 from project import FALKENSTEIN, client, done, gone, refused, server
 
 subnet = NetworkSubnet(ip_range="10.0.1.0/24", type="cloud", network_zone="eu-central")
@@ -110,6 +112,42 @@ def settings(balancer):
     assert balancer.update(name="back", labels={"tier": "back"}).name == "back"
 
 
+def addresses():
+    """One that was there and outlives it, and one that comes and goes with it."""
+    small = LoadBalancerType(name="lb11")
+    ip = done(client.primary_ips.create(type="ipv4", name="kept", location=FALKENSTEIN))
+    net = LoadBalancerCreatePublicNetwork(ipv4=ip)
+    with refused("primary_ip_version_mismatch"):
+        wrong = LoadBalancerCreatePublicNetwork(ipv6=ip)
+        client.load_balancers.create(name="wrong", load_balancer_type=small, location=FALKENSTEIN, public_net=wrong)
+    balancer = done(
+        client.load_balancers.create(name="own", load_balancer_type=small, location=FALKENSTEIN, public_net=net)
+    )
+    four, six = balancer.public_net.ipv4, balancer.public_net.ipv6
+    assert (four.primary_ip.id, four.ip, four.blocked) == (ip.id, ip.ip, False)
+    new = client.primary_ips.get_by_id(six.primary_ip.id)
+    assert ip_address(six.ip) in ip_network(new.ip) and (new.type, new.auto_delete) == ("ipv6", True)
+    ip.reload()
+    for each in (ip, new):
+        assert (each.assignee_type, each.assignee_id) == ("load_balancer", balancer.id)
+    with refused("must_be_unassigned"):
+        ip.delete()
+    with refused("invalid_input"):
+        ip.unassign()
+    with refused("primary_ip_already_assigned"):
+        ip.assign(assignee_id=one.id, assignee_type="server")
+    with refused("primary_ip_assigned"):
+        server("three", public_net=ServerCreatePublicNetwork(ipv4=ip))
+    ip.change_dns_ptr(ip=ip.ip, dns_ptr="own.example.com").wait_until_finished()
+    balancer.reload()
+    assert balancer.public_net.ipv4.dns_ptr == "own.example.com"
+    balancer.delete().action.wait_until_finished()
+    gone(new.reload)
+    ip.reload()
+    assert (ip.assignee_type, ip.assignee_id) == ("unassigned", None)
+    assert server("three", public_net=ServerCreatePublicNetwork(ipv4=ip)).public_net.ipv4.ip == ip.ip
+
+
 balancer = born()
 services(balancer)
 targets(balancer)
@@ -120,3 +158,4 @@ with refused("protected"):
 balancer.change_protection(delete=False).wait_until_finished()
 balancer.delete().action.wait_until_finished()
 gone(balancer.reload)
+addresses()

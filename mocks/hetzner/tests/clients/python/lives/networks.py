@@ -76,6 +76,9 @@ def attached_later(network, taken):
     assert sorted(late.private_net[0].alias_ips) == ["10.0.2.10", "10.0.2.11"]
     network.reload()
     assert len(network.servers) == 2
+    member = next(member for member in network.get_member_all(type=["server"]) if member.id == late.id)
+    assert (member.ip, member.subnet, member.status) == ("10.0.2.7", "10.0.2.0/24", "ok")
+    assert sorted(member.alias_ips) == ["10.0.2.10", "10.0.2.11"]
     late.detach_from_network(network).wait_until_finished()
     late.attach_to_network(network, ip_range="10.0.2.0/24").wait_until_finished()
     late.reload()
