@@ -121,12 +121,13 @@ impl Standing {
 
     /// Whether this is within its time.
     pub(super) fn within(&self, now: Time) -> bool {
-        self.from() <= now && now < self.until()
+        self.healed.is_none() && self.from() <= now && now < self.until()
     }
 
-    /// Whether it can bite.
+    /// Whether it can bite. One that is not open does not, though a clock that went back is within its time again: it
+    /// would let nothing go.
     pub(super) fn in_force(&self, now: Time) -> bool {
-        self.within(now) && self.has_bites_left()
+        self.open && self.within(now) && self.has_bites_left()
     }
 
     pub(super) fn has_bites_left(&self) -> bool {

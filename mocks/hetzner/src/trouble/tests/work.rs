@@ -108,6 +108,21 @@ fn a_server_that_is_back_where_it_stayed_remains_there() {
 }
 
 #[test]
+fn what_is_over_is_over_though_the_clock_goes_back() {
+    for over in [json!({"kind": "stuck", "for_s": 1800}), json!({"kind": "stuck"})] {
+        let mut rig = Rig::new();
+        let begun = rig.now;
+        let id = rig.inject(&over);
+        rig.pass(3600);
+        rig.engine.heal(rig.now, id);
+        rig.now = begun;
+        let a = rig.ordered("a");
+        rig.pass(7200);
+        assert_eq!((rig.status_of(a), rig.bites(id)), ("running".into(), 0), "{over}");
+    }
+}
+
+#[test]
 fn work_that_is_slow_beyond_measure_ends_nevertheless() {
     let mut rig = Rig::new();
     rig.inject(&json!({"kind": "slow", "times": u32::MAX, "by_s": u64::MAX}));
