@@ -27,6 +27,8 @@ use crate::host::{Shared, StartError};
 
 /// After so many requests the mock is mounted anew.
 const REQUESTS_A_MOUNT: u32 = 2048;
+/// How often it is tried to listen anew before that is given up.
+const ATTEMPTS: u32 = 20_000;
 
 /// What answers: the API, or its administration.
 type Answering = fn(&mut Engine, Time, &Request) -> Reply;
@@ -99,14 +101,26 @@ impl Purpose {
             let address = *serving.server.address();
             serving.stopped().await;
             tracing::error!("all connections of {address} were cut: there may be too many of them");
+            serving = match self.anew(address).await {
+                Ok(serving) => serving,
+                Err(e) => return self.shared.lose(e.to_string()),
+            };
+        }
+    }
+
+    /// Tries again for a while: the old connections are cut one after the other, and hold their files until then.
+    async fn anew(&self, address: SocketAddr) -> Result<Serving, StartError> {
+        let mut attempts = 0;
+        loop {
             let anew = match bind(address) {
                 Ok(socket) => self.serve(socket).await,
                 Err(e) => Err(e),
             };
-            serving = match anew {
-                Ok(serving) => serving,
-                Err(e) => return self.shared.lose(e.to_string()),
-            };
+            attempts += 1;
+            if anew.is_ok() || attempts == ATTEMPTS {
+                return anew;
+            }
+            tokio::task::yield_now().await;
         }
     }
 }
