@@ -73,6 +73,31 @@ fn for_sale() -> Arc<Catalogue> {
     Arc::new(Catalogue::builtin())
 }
 
+/// Does the same with the shelf of a kind, whatever lies on it. Actions lie on none.
+macro_rules! on_shelf {
+    ($project:expr, $kind:expr, $shelf:ident => $done:expr, $of_actions:expr) => {
+        match $kind {
+            Kind::Action => $of_actions,
+            Kind::Server => on_shelf!(@ $project.servers, $shelf => $done),
+            Kind::Image => on_shelf!(@ $project.images, $shelf => $done),
+            Kind::SshKey => on_shelf!(@ $project.ssh_keys, $shelf => $done),
+            Kind::Network => on_shelf!(@ $project.networks, $shelf => $done),
+            Kind::Firewall => on_shelf!(@ $project.firewalls, $shelf => $done),
+            Kind::PlacementGroup => on_shelf!(@ $project.placement_groups, $shelf => $done),
+            Kind::Volume => on_shelf!(@ $project.volumes, $shelf => $done),
+            Kind::PrimaryIp => on_shelf!(@ $project.primary_ips, $shelf => $done),
+            Kind::FloatingIp => on_shelf!(@ $project.floating_ips, $shelf => $done),
+            Kind::LoadBalancer => on_shelf!(@ $project.load_balancers, $shelf => $done),
+            Kind::Certificate => on_shelf!(@ $project.certificates, $shelf => $done),
+        }
+    };
+    (@ $found:expr, $shelf:ident => $done:expr) => {{
+        let $shelf = &$found;
+        $done
+    }};
+}
+use on_shelf;
+
 /// How many IPv4 addresses a location has.
 const ADDRESSES_A_LOCATION: u32 = 16_000;
 /// How many requests an hour a project may make.
@@ -126,43 +151,11 @@ impl Project {
 
     /// The ids of all things of a kind.
     pub(crate) fn ids(&self, kind: Kind) -> Vec<u64> {
-        fn on<T: Resource>(shelf: &Shelf<T>) -> Vec<u64> {
-            shelf.all().map(|thing| thing.head().id).collect()
-        }
-        match kind {
-            Kind::Server => on(&self.servers),
-            Kind::Action => Vec::new(),
-            Kind::Image => on(&self.images),
-            Kind::SshKey => on(&self.ssh_keys),
-            Kind::Network => on(&self.networks),
-            Kind::Firewall => on(&self.firewalls),
-            Kind::PlacementGroup => on(&self.placement_groups),
-            Kind::Volume => on(&self.volumes),
-            Kind::PrimaryIp => on(&self.primary_ips),
-            Kind::FloatingIp => on(&self.floating_ips),
-            Kind::LoadBalancer => on(&self.load_balancers),
-            Kind::Certificate => on(&self.certificates),
-        }
+        on_shelf!(self, kind, shelf => shelf.all().map(|thing| thing.head().id).collect(), Vec::new())
     }
 
     /// What every thing has, of one that may be gone.
     pub(crate) fn head(&self, kind: Kind, id: u64) -> Option<&Head> {
-        fn on<T: Resource>(shelf: &Shelf<T>, id: u64) -> Option<&Head> {
-            shelf.find(id).map(Resource::head)
-        }
-        match kind {
-            Kind::Server => on(&self.servers, id),
-            Kind::Action => None,
-            Kind::Image => on(&self.images, id),
-            Kind::SshKey => on(&self.ssh_keys, id),
-            Kind::Network => on(&self.networks, id),
-            Kind::Firewall => on(&self.firewalls, id),
-            Kind::PlacementGroup => on(&self.placement_groups, id),
-            Kind::Volume => on(&self.volumes, id),
-            Kind::PrimaryIp => on(&self.primary_ips, id),
-            Kind::FloatingIp => on(&self.floating_ips, id),
-            Kind::LoadBalancer => on(&self.load_balancers, id),
-            Kind::Certificate => on(&self.certificates, id),
-        }
+        on_shelf!(self, kind, shelf => shelf.find(id).map(Resource::head), None)
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::project::Project;
+use crate::project::{Project, on_shelf};
 use crate::resource::Kind;
 use crate::resource::primary_ip::Assignee;
 use crate::resource::shelf::{Resource, Shelf};
@@ -31,17 +31,9 @@ fn so(is: bool, sentence: impl FnOnce() -> String) -> Sound {
 
 /// Everything lies at its own number, and there are numbers left.
 fn numbers(project: &Project) -> Sound {
-    shelf(&project.servers)?;
-    shelf(&project.images)?;
-    shelf(&project.ssh_keys)?;
-    shelf(&project.networks)?;
-    shelf(&project.firewalls)?;
-    shelf(&project.placement_groups)?;
-    shelf(&project.volumes)?;
-    shelf(&project.primary_ips)?;
-    shelf(&project.floating_ips)?;
-    shelf(&project.load_balancers)?;
-    shelf(&project.certificates)?;
+    for (_, kind) in Kind::PATHS {
+        on_shelf!(project, kind, it => shelf(it), Ok(()))?;
+    }
     let last = project.actions.all().map(|action| action.id).max();
     so(last.is_none_or(|last| last < FIRST_BEYOND), || "the actions have no numbers left".to_owned())?;
     so(project.timeline.next_number() < FIRST_BEYOND, || "the timeline has no numbers left".to_owned())
