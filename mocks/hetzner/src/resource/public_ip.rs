@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::address::{Exhausted, default_pointer};
-use crate::call::{Body, Wrong, word};
+use crate::call::{Answer, Body, Wrong, word};
 use crate::project::Project;
-use crate::resource::host_name;
+use crate::resource::{Kind, host_name};
 
 /// Names set for addresses.
 pub(crate) type Names = BTreeMap<IpAddr, String>;
@@ -42,6 +42,13 @@ pub(crate) fn available(project: &Project, location: &str, v4: bool) -> Result<(
         return Err(Exhausted { location: location.to_owned() }.into());
     }
     Ok(())
+}
+
+/// What is answered to an order: the address and, if it goes to a server at once, the work on that.
+pub(crate) fn made(kind: Kind, shown: Value, action: Option<Value>) -> Answer {
+    let named = [(kind.word(), Some(shown)), ("action", action)];
+    let fields = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Answer::created(Value::Object(fields.collect()))
 }
 
 /// As it is shown: of version 6 the whole network.

@@ -65,11 +65,8 @@ fn create(project: &mut Project, call: &Call<'_>) -> Answered {
         let begun = assign::begin(project, call.now, id, server);
         project.action(begun)
     });
-    let mut answer = json!({"primary_ip": show(project, project.primary_ips.get(id)?)});
-    if let Some(action) = action {
-        answer["action"] = action;
-    }
-    Ok(Answer::created(answer))
+    let shown = show(project, project.primary_ips.get(id)?);
+    Ok(public_ip::made(Kind::PrimaryIp, shown, action))
 }
 
 fn read(body: &mut Body, profile: Profile) -> Wish {
