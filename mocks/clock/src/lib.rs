@@ -31,6 +31,7 @@ mod error;
 mod governor;
 mod guards;
 mod holding;
+mod inject;
 mod keeper;
 mod lag;
 mod line;
@@ -48,6 +49,7 @@ mod wall;
 
 pub use crate::clock::Clock;
 pub use crate::error::{ClockError, PageError};
+pub use crate::inject::{Foreign, SpawnError, Unsupported, probe};
 pub use crate::lag::Lag;
 pub use crate::mode::{IdleSkip, Mode};
 pub use crate::rate::{Rate, RateError};

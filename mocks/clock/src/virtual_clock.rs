@@ -190,6 +190,12 @@ impl VirtualClock {
         if enrolled { Ok(()) } else { Err(ClockError::TableFull(pid)) }
     }
 
+    /// Starts a foreign program on this clock: it sees virtual time, and what it waits for is known here.
+    pub fn spawn(&self, command: std::process::Command) -> Result<crate::Foreign, crate::SpawnError> {
+        let _ = command;
+        unimplemented!()
+    }
+
     /// How late the clock itself has been, in this process.
     pub fn lag(&self) -> Lag {
         self.shared().lag.read()

@@ -28,6 +28,7 @@
 //! A torn read of the sequence itself does no harm: from even to odd only one byte changes, and while it goes
 //! from odd to even the line beside it is already complete.
 
+pub(crate) mod layout;
 pub(crate) mod slots;
 
 use std::fmt;

@@ -1,0 +1,12 @@
+//! Unmodified foreign programs on a clock of ours.
+
+mod error;
+mod foreign;
+
+pub use error::{SpawnError, Unsupported};
+pub use foreign::Foreign;
+
+/// Whether foreign programs can be brought onto a clock on this machine; if not, why not.
+pub fn probe() -> Result<(), Unsupported> {
+    Err(Unsupported::new("not yet"))
+}
