@@ -24,6 +24,8 @@ pub(crate) mod diag;
 mod family;
 mod forsaken;
 pub(crate) mod sockets;
+#[cfg(test)]
+mod tests;
 pub(crate) mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
