@@ -70,6 +70,8 @@ struct Thread {
     schedstat: File,
     /// Not every kernel has it.
     wchan: Option<File>,
+    /// Nor this.
+    children: Option<File>,
     ran: Ran,
     /// What the last look found: that it had run since the one before, or was awake.
     had_run: bool,
@@ -156,7 +158,12 @@ impl Process {
         }
         // Before they are listed: whoever runs meanwhile is seen to have run at the next look.
         self.may_have_forked = false;
-        family::children(self.pid).map(Some)
+        let mut children = BTreeSet::new();
+        for thread in &self.threads {
+            let Some(list) = &thread.children else { return family::searched(self.pid).map(Some) };
+            children.append(&mut family::listed(list)?);
+        }
+        Ok(Some(children))
     }
 
     fn look_at_each(
@@ -227,8 +234,8 @@ impl Thread {
     fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
-        let (wchan, ran) = (open("wchan")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0, told: false }))
+        let (wchan, children, ran) = (open("wchan")?, open("children")?, Ran::default());
+        Ok(Some(Self { tid, stat, schedstat, wchan, children, ran, had_run: true, doubts: 0, told: false }))
     }
 
     /// `None` if the thread has ended.
@@ -388,7 +395,7 @@ mod tests {
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
         let mut process = Process::new(child.id());
         let seen = (0..2_000).any(|_| {
-            crate::machine::pause(std::time::Duration::from_millis(1));
+            machine::pause(Duration::from_millis(1));
             process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted
         });
         child.kill().unwrap();
@@ -413,7 +420,7 @@ mod tests {
     #[test]
     fn this_thread_is_awake_and_others_are_asleep() {
         let (tell, told) = mpsc::channel::<()>();
-        let me = crate::machine::thread_id();
+        let me = machine::thread_id();
         let other = std::thread::spawn(move || told.recv());
         let mut process = Process::new(std::process::id());
         for care in [Care::Glance, Care::Full] {
@@ -433,14 +440,14 @@ mod tests {
         static DONE: AtomicBool = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
         let runner = std::thread::spawn(move || {
-            tell.send(crate::machine::thread_id()).unwrap();
+            tell.send(machine::thread_id()).unwrap();
             let mut drawn = 12_345_u64;
             while !DONE.load(Ordering::Relaxed) {
                 drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 for _ in 0..(drawn >> 33) % 60_000 {
                     RAN.fetch_add(1, Ordering::SeqCst);
                 }
-                crate::machine::pause(std::time::Duration::from_micros(60));
+                machine::pause(Duration::from_micros(60));
             }
         });
         let tid = told.recv().unwrap();

@@ -70,12 +70,14 @@ fn read(entry: u64, bytes: &[u8]) -> Option<Alarm> {
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::layout::head;
     use super::*;
     use crate::line::Line;
 
     /// Writes what a process that sets a timer writes.
     pub(crate) fn set(page: &Page, alarm: &Alarm) {
         let at = TABLE + alarm.entry * alarm::LENGTH;
+        page.put_u64(SHARED + head::TRAPS, page.traps().unwrap() + 1).unwrap();
         page.put_u32(at + alarm::PID, alarm.pid).unwrap();
         page.put_u32(at + alarm::CALL, alarm.call).unwrap();
         page.put_u64(at + alarm::WHICH, alarm.which).unwrap();
@@ -91,9 +93,9 @@ pub(crate) mod tests {
         let other = Alarm { pid: 8, entry: 0, ..last };
         let taken_back = Alarm { deadline: 0, entry: 1, ..last };
         [last, other, taken_back].iter().for_each(|alarm| set(&page, alarm));
-        assert_eq!(page.alarms().unwrap(), [other, last]);
+        assert_eq!(page.published().unwrap().alarms, [other, last]);
         page.free_alarms(7).unwrap();
-        assert_eq!(page.alarms().unwrap(), [other]);
+        assert_eq!(page.published().unwrap().alarms, [other]);
         assert_eq!(page.all_alarms().unwrap().len(), 1, "also the one that was taken back");
     }
 }

@@ -14,8 +14,9 @@ use super::{Page, Thread, word};
 
 const TABLE: u64 = SHARED + WAITS;
 const LENGTH: usize = wait::LENGTH as usize;
-/// From the number of crowded threads to that of entries ever used.
-const COUNTS: usize = (head::WAITS_TOP + 8 - head::CROWDED) as usize;
+const CROWDED: usize = head::CROWDED as usize;
+const TOP: usize = head::WAITS_TOP as usize;
+const COUNTERS: usize = TOP + 8;
 
 /// A thread that waits for a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +49,17 @@ impl Waits {
 impl Page {
     /// Everybody who waits, as far as one reading can tell. An entry without a deadline is only being written.
     pub(crate) fn waits(&self) -> io::Result<Waits> {
-        let mut counts = [0; COUNTS];
-        self.file.read_exact_at(&mut counts, SHARED + head::CROWDED)?;
-        let entries = self.raw_waits(word(&counts, COUNTS - 8))?;
+        let mut bytes = [0; COUNTERS];
+        self.file.read_exact_at(&mut bytes, SHARED)?;
+        self.waits_with(&bytes)
+    }
+
+    /// The same, where what is shared has been read already, at least its counters.
+    pub(super) fn waits_with(&self, shared: &[u8]) -> io::Result<Waits> {
+        let [crowded, top] = [CROWDED, TOP].map(|at| word(shared, at));
+        let entries = self.raw_waits(top)?;
         let entries = (0..).zip(entries.chunks_exact(LENGTH)).filter_map(|(entry, bytes)| read(entry, bytes));
-        Ok(Waits { entries: entries.filter(|wait| wait.deadline != 0).collect(), crowded: word(&counts, 0) })
+        Ok(Waits { entries: entries.filter(|wait| wait.deadline != 0).collect(), crowded })
     }
 
     /// Empties the entries of a process whose threads wait no more: it has ended, or has become another program.
