@@ -321,6 +321,7 @@ fn half_word(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::waits::Wait;
     use super::*;
 
     fn page(line: Line) -> Page {
@@ -374,5 +375,23 @@ mod tests {
         let old = page(Line::still(0, 0));
         old.put_u32(VERSION_AT, 9).unwrap();
         assert!(Page::open(old.place()).unwrap_err().to_string().contains("version 9"));
+    }
+
+    #[test]
+    fn what_the_dead_have_published_is_freed() {
+        let page = page(Line::still(0, 0));
+        let wait =
+            |entry, pid| Wait { thread: Thread { tid: 5, pid }, deadline: 9, number: 1, call: 35, entry };
+        let alarm = |entry, pid| Alarm { pid, call: 37, which: 0, deadline: 9, interval: 0, set: 1, entry };
+        for (entry, pid) in [(0, 4_194_304), (1, std::process::id()), (2, 4_194_305)] {
+            assert!(page.enrol(pid).unwrap());
+            waits::tests::begin(&page, &wait(entry, pid));
+            alarms::tests::set(&page, &alarm(entry, pid));
+        }
+        page.free_stale().unwrap();
+        let left = page.published().unwrap();
+        assert_eq!(left.table.slots.len(), 1);
+        assert_eq!(left.waits.entries, [wait(1, std::process::id())]);
+        assert_eq!(left.alarms, [alarm(1, std::process::id())]);
     }
 }
