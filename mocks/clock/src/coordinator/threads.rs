@@ -27,9 +27,11 @@
 //! - A signal interrupts the chunk, and its handler is the program's code. A handler that is at work is seen
 //!   awake, or has an entry of its own if it waits. When it returns, the chunk ends as interrupted, and the wait with it.
 //!
-//! What is not seen: a handler that has something done and then sleeps without a deadline, or leaves by a long jump;
-//! its thread's entry stays, and covers what it does from there on. Once such an entry is overdue, it is emptied: see
-//! [`super::forsaken`].
+//! What is not seen: a handler that has something done, in the moment between two looks, and then sleeps without a
+//! deadline. Nor one that leaves by a long jump: its thread's entry stays, and covers what it does from there on, until
+//! it is overdue and emptied ([`super::forsaken`]). Nor one in a call that the kernel then takes up again by itself
+//! (`mq_timedsend`, `mq_timedreceive`, `recvmmsg`, `futex_wait`, `futex_waitv` under `SA_RESTART`, `FUTEX_LOCK_PI`
+//! always): the wait goes on under the same number.
 //!
 //! A thread between two chunks is awake for some microseconds, and with many of them there is always one. It is
 //! looked at again, some moments later: for its part, any moment before the table is read again will do.
@@ -180,10 +182,8 @@ impl Process {
         let (pid, listed) = (self.pid, self.threads.len());
         let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
         for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
-            let found = match waits.contains_key(&thread.tid) {
-                true => thread.look_between_chunks(care)?,
-                false => thread.look(care)?,
-            };
+            let waits = waits.contains_key(&thread.tid);
+            let found = if waits { thread.look_between_chunks(care)? } else { thread.look(care)? };
             let Some(found) = found else {
                 self.stale = true;
                 continue;

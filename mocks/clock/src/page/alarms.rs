@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{ALARMS, ALARMS_MAX, SHARED, alarm};
-use super::{Page, half_word, word};
+use super::{Page, half_word, index, word};
 
 const TABLE: u64 = SHARED + ALARMS;
-const LENGTH: usize = alarm::LENGTH as usize;
-const ALL: usize = ALARMS_MAX as usize;
+const LENGTH: usize = index(alarm::LENGTH);
+const ALL: usize = index(ALARMS_MAX);
 
 /// A timer that is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,15 +55,14 @@ impl Page {
 
 /// One entry; `None` if it is empty.
 fn read(entry: u64, bytes: &[u8]) -> Option<Alarm> {
-    let at = |field: u64| usize::try_from(field).expect("a small number");
-    let pid = half_word(bytes, at(alarm::PID));
+    let pid = half_word(bytes, index(alarm::PID));
     (pid != 0).then(|| Alarm {
         pid,
-        call: half_word(bytes, at(alarm::CALL)),
-        which: word(bytes, at(alarm::WHICH)),
-        deadline: word(bytes, at(alarm::DEADLINE)),
-        interval: word(bytes, at(alarm::INTERVAL)),
-        set: word(bytes, at(alarm::SET)),
+        call: half_word(bytes, index(alarm::CALL)),
+        which: word(bytes, index(alarm::WHICH)),
+        deadline: word(bytes, index(alarm::DEADLINE)),
+        interval: word(bytes, index(alarm::INTERVAL)),
+        set: word(bytes, index(alarm::SET)),
         entry,
     })
 }
@@ -92,7 +91,9 @@ pub(crate) mod tests {
         let last = Alarm { pid: 7, call: 38, which: 1, deadline: 99, interval: 5, set: 3, entry: 63 };
         let other = Alarm { pid: 8, entry: 0, ..last };
         let taken_back = Alarm { deadline: 0, entry: 1, ..last };
-        [last, other, taken_back].iter().for_each(|alarm| set(&page, alarm));
+        for alarm in [last, other, taken_back] {
+            set(&page, &alarm);
+        }
         assert_eq!(page.published().unwrap().alarms, [other, last]);
         page.free_alarms(7).unwrap();
         assert_eq!(page.published().unwrap().alarms, [other]);

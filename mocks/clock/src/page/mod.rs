@@ -72,7 +72,7 @@ const VERSION_AT: u64 = CLOCK + clock::VERSION;
 const OWNER_AT: u64 = CLOCK + clock::OWNER;
 
 /// Where the number of traps stands in the shared part.
-const TRAPS: usize = head::TRAPS as usize;
+const TRAPS: usize = index(head::TRAPS);
 
 const MAGIC: u64 = u64::from_be_bytes(*b"mockclok");
 const VERSION: u32 = 2;
@@ -308,6 +308,12 @@ impl fmt::Display for PageError {
 }
 
 impl std::error::Error for PageError {}
+
+/// A place on the page as an index into what was read of it.
+#[expect(clippy::cast_possible_truncation, reason = "the page is short")]
+const fn index(at: u64) -> usize {
+    at as usize
+}
 
 fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))

@@ -21,11 +21,11 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::layout::{self, SHARED, head};
-use super::{Page, half_word, word};
+use super::{Page, half_word, index, word};
 use crate::machine;
 
 const TURNED_AWAY: u64 = SHARED + head::TURNED_AWAY;
-const HEAD: usize = layout::SLOTS as usize;
+const HEAD: usize = index(layout::SLOTS);
 const TABLE: u64 = SHARED + layout::SLOTS;
 const LENGTH: usize = 32;
 /// Where the table ends in the shared part.

@@ -10,12 +10,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{SHARED, WAITS, WAITS_MAX, head, wait};
-use super::{Page, Thread, word};
+use super::{Page, Thread, index, word};
 
 const TABLE: u64 = SHARED + WAITS;
-const LENGTH: usize = wait::LENGTH as usize;
-const CROWDED: usize = head::CROWDED as usize;
-const TOP: usize = head::WAITS_TOP as usize;
+const LENGTH: usize = index(wait::LENGTH);
+const CROWDED: usize = index(head::CROWDED);
+const TOP: usize = index(head::WAITS_TOP);
 const COUNTERS: usize = TOP + 8;
 
 /// A thread that waits for a deadline.
@@ -84,9 +84,8 @@ impl Page {
 
     /// The entries that were ever used, if it is true that there are `top`.
     fn raw_waits(&self, top: u64) -> io::Result<Vec<u8>> {
-        let used = usize::try_from(top.min(WAITS_MAX)).expect("a small number");
-        let mut bytes = vec![0; used * LENGTH];
-        if used > 0 {
+        let mut bytes = vec![0; index(top.min(WAITS_MAX)) * LENGTH];
+        if !bytes.is_empty() {
             self.file.read_exact_at(&mut bytes, TABLE)?;
         }
         Ok(bytes)
@@ -99,7 +98,7 @@ fn place(entry: u64) -> u64 {
 
 /// One entry; `None` if it is free.
 fn read(entry: u64, bytes: &[u8]) -> Option<Wait> {
-    let at = |field: u64| word(bytes, usize::try_from(field).expect("a small number"));
+    let at = |field: u64| word(bytes, index(field));
     Some(Wait {
         thread: Thread::read(bytes, 0)?,
         deadline: at(wait::DEADLINE),
@@ -158,7 +157,9 @@ pub(crate) mod tests {
         #[test]
         fn whoever_waits_is_read(waits in waits(), pick: prop::sample::Index) {
             let page = page();
-            waits.iter().for_each(|wait| begin(&page, wait));
+            for wait in &waits {
+                begin(&page, wait);
+            }
             prop_assert_eq!(&page.waits().unwrap().entries, &waits);
             if !waits.is_empty() {
                 let one = waits[pick.index(waits.len())];
@@ -167,7 +168,9 @@ pub(crate) mod tests {
                     waits.iter().filter(|wait| wait.thread.pid != one.thread.pid).copied().collect();
                 prop_assert_eq!(page.waits().unwrap().entries, rest);
             }
-            waits.iter().for_each(|wait| end(&page, wait));
+            for wait in &waits {
+                end(&page, wait);
+            }
             prop_assert_eq!(page.waits().unwrap(), Waits::default());
         }
 
