@@ -1,7 +1,9 @@
 //! Unmodified foreign programs on a clock of ours.
 
+mod blob;
 mod error;
 mod foreign;
+mod region;
 
 pub use error::{SpawnError, Unsupported};
 pub use foreign::Foreign;

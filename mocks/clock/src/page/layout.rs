@@ -89,6 +89,8 @@ pub(crate) mod alarm {
     pub(crate) const INTERVAL: u64 = 24;
     /// u64: how often it was set or taken back.
     pub(crate) const SET: u64 = 32;
+    /// u64: the clock by which it was made, of a POSIX timer.
+    pub(crate) const CLOCK: u64 = 40;
 }
 
 /// Threads of foreign processes that wait for a deadline: see [`wait`].
