@@ -1,7 +1,9 @@
 //! Unmodified foreign programs on a clock of ours.
 
+mod auxv;
 mod error;
 mod foreign;
+mod vdso;
 
 pub use error::{SpawnError, Unsupported};
 pub use foreign::Foreign;
