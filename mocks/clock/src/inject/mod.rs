@@ -1,9 +1,14 @@
 //! Unmodified foreign programs on a clock of ours.
 
+mod auxv;
 mod blob;
 mod error;
 mod foreign;
+mod injection;
+mod puppet;
 mod region;
+mod usher;
+mod vdso;
 
 pub use error::{SpawnError, Unsupported};
 pub use foreign::Foreign;
