@@ -2,6 +2,7 @@
 
 mod auxv;
 mod error;
+mod filter;
 mod foreign;
 mod vdso;
 
