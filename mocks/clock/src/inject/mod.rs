@@ -3,6 +3,7 @@
 mod auxv;
 mod blob;
 mod error;
+mod filter;
 mod foreign;
 mod injection;
 mod puppet;
