@@ -124,7 +124,8 @@ fn find_vdso(puppet: &Puppet, pid: Pid, pointer: u64) -> Result<Vdso, Refusal> {
     }
     let length = usize::try_from(end - begin).expect("a few pages");
     let image = puppet.read(address, length).map_err(step)?;
-    Vdso::parse(address, image).map_err(|e| unsupported(format!("the vDSO of this kernel is unlike others: {e}")))
+    Vdso::parse(address, image)
+        .map_err(|e| unsupported(format!("the vDSO of this kernel is unlike others: {e}")))
 }
 
 /// The beginning and the end of a line of `maps`.
@@ -141,10 +142,8 @@ fn map_region(puppet: &mut Puppet, filter: Filter) -> Result<u64, Refusal> {
         Filter::For(ref place) => std::slice::from_ref(place),
     };
     for place in candidates {
-        let mapped = puppet.call(
-            libc::SYS_mmap,
-            [*place, LENGTH, READ | WRITE, flags.cast_unsigned().into(), u64::MAX, 0],
-        );
+        let mapped = puppet
+            .call(libc::SYS_mmap, [*place, LENGTH, READ | WRITE, flags.cast_unsigned().into(), u64::MAX, 0]);
         match mapped {
             Ok(at) if at == *place => return Ok(at),
             Ok(_) => return Err(unsupported("this kernel is too old: it does not know MAP_FIXED_NOREPLACE")),
@@ -172,7 +171,8 @@ fn fill_region(puppet: &mut Puppet, place: u64, vdso: &Vdso) -> Result<(), Refus
         let offset = usize::try_from(offset).expect("a few words");
         locals[offset..offset + 8].copy_from_slice(&word.to_ne_bytes());
     }
-    let write = |at, bytes: &[u8]| puppet.write(at, bytes).map_err(|e| Refusal::Step("take the clock's code", e));
+    let write =
+        |at, bytes: &[u8]| puppet.write(at, bytes).map_err(|e| Refusal::Step("take the clock's code", e));
     write(place, blob::bytes())?;
     write(place + LOCAL, &locals)?;
     write(place + IMAGE, &image)?;

@@ -53,7 +53,8 @@ impl Puppet {
 
     /// Has it make a system call, and gives what that returned.
     pub(super) fn call<const N: usize>(&mut self, number: i64, arguments: [u64; N]) -> io::Result<u64> {
-        let instruction = self.syscall.ok_or_else(|| io::Error::other("no system call instruction is known"))?;
+        let instruction =
+            self.syscall.ok_or_else(|| io::Error::other("no system call instruction is known"))?;
         let argument = |n: usize| arguments.get(n).copied().unwrap_or(0);
         let mut registers = self.registers;
         registers.rip = instruction;

@@ -70,6 +70,9 @@ pub(crate) mod remark {
     pub(crate) const CALL: u64 = 4;
 }
 
+/// Four u64: a timer that fires once, at once, as the kernel wants to be told.
+pub(crate) const SOON: u64 = 0xb00;
+
 /// Timers that foreign processes have set in the kernel: see [`alarm`].
 pub(crate) const ALARMS: u64 = 0x1000;
 pub(crate) const ALARMS_MAX: u64 = 64;
