@@ -186,7 +186,7 @@ fn all_but_foreign_calls_of_this_architecture_pass() {
     let sleep = call(35, &[]);
     let at = |instruction| Call { instruction, ..sleep };
     assert!(!traps(&PROGRAM, &Call { architecture: 0x4000_0003, ..sleep }));
-    assert!(!traps(&PROGRAM, &Call { number: 0x4000_0000 | 35, ..sleep }));
+    assert!(!traps(&PROGRAM, &Call { number: 0x4000_0000 + 35, ..sleep }));
     assert!(!traps(&PROGRAM, &Call { number: u32::MAX, ..sleep }));
     // The instruction is two bytes long, and the kernel tells the address behind it.
     assert!(traps(&PROGRAM, &at(CODE.start)));
