@@ -114,6 +114,11 @@ impl Vdso {
         })
     }
 
+    /// The first address of the image.
+    pub(super) fn begin(&self) -> u64 {
+        self.address
+    }
+
     /// The first address behind the image.
     pub(super) fn end(&self) -> u64 {
         self.address + self.image.len() as u64
