@@ -9,6 +9,9 @@ use std::io;
 const WORDS_MAX: u64 = 4_000_000;
 const WORD: u64 = 8;
 
+/// The address of the vDSO.
+pub(super) const SYSINFO_EHDR: u64 = 33;
+
 /// The address of the value that the vector gives for a kind, if it has one.
 ///
 /// The words are asked for one by one, in the order of their addresses. Arguments are skipped, so these are as many as
@@ -64,8 +67,6 @@ mod tests {
 
     use super::*;
 
-    /// The address of the vDSO.
-    const SYSINFO_EHDR: u64 = 33;
     const STACK: u64 = 0x7ffd_0000_1230;
 
     /// Memory that holds only these words.

@@ -110,6 +110,7 @@ pub(super) const RULES: &[Rule] = &[
     rule(libc::SYS_timerfd_gettime, Always),
     rule(libc::SYS_timer_settime, Always),
     rule(libc::SYS_timer_gettime, Always),
+    rule(libc::SYS_timer_create, Always),
     rule(libc::SYS_timer_delete, Always),
     rule(libc::SYS_setitimer, All(&[among(0, &[ITIMER_REAL])])),
     rule(libc::SYS_getitimer, All(&[among(0, &[ITIMER_REAL])])),

@@ -150,6 +150,7 @@ const EXAMPLES: &[Example] = &[
     ("timerfd_gettime", 287, &[&[]], &[]),
     ("timer_settime", 223, &[&[]], &[]),
     ("timer_gettime", 224, &[&[]], &[]),
+    ("timer_create", 222, &[&[]], &[]),
     ("timer_delete", 226, &[&[]], &[]),
     ("setitimer", 38, &[&[0, POINTER]], &[&[1, POINTER], &[2, POINTER]]),
     ("getitimer", 36, &[&[0, POINTER]], &[&[1, POINTER], &[2, POINTER]]),
@@ -233,7 +234,10 @@ proptest! {
 
     /// Where our code lies makes no difference, but for its own calls.
     #[test]
-    fn our_code_may_lie_anywhere(start in any::<u64>(), length in any::<u32>(), at in any::<u64>(), near in any::<bool>()) {
+    fn our_code_may_lie_anywhere(
+        (start, length) in any::<(u64, u32)>(),
+        (at, near) in any::<(u64, bool)>(),
+    ) {
         let code = start..start.saturating_add(length.into());
         let at = if near { start.wrapping_add(at % (u64::from(length) + 4)).wrapping_sub(1) } else { at };
         let ours = code.start < at && at <= code.end;
