@@ -41,7 +41,15 @@ impl Page {
         for alarm in self.all_alarms()?.into_iter().filter(|alarm| alarm.pid == pid) {
             let at = TABLE + alarm.entry * alarm::LENGTH;
             self.put_u64(at + alarm::DEADLINE, 0)?;
-            self.put_u32(at + alarm::PID, 0)?;
+            self.put_u64(at + alarm::PID, 0)?;
+        }
+        Ok(())
+    }
+
+    /// Sets an alarm that has rung to ring again at `deadline`, or never, unless it has been set anew meanwhile.
+    pub(crate) fn move_alarm(&self, rung: &Alarm, deadline: u64) -> io::Result<()> {
+        if self.all_alarms()?.contains(rung) {
+            self.put_u64(TABLE + rung.entry * alarm::LENGTH + alarm::DEADLINE, deadline)?;
         }
         Ok(())
     }

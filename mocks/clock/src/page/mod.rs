@@ -179,6 +179,8 @@ impl Page {
         for id in BOOT_IDS {
             self.put_u64(OFFSETS + 8 * id as u64, since_boot)?;
         }
+        // One microsecond, or one nanosecond.
+        self.put_u64(SHARED + layout::SOON + 24, 1)?;
         self.put_u32(VERSION_AT, VERSION)?;
         self.put_u32(OWNER_AT, owner)?;
         self.put_u64(MAGIC_AT, MAGIC)
