@@ -245,17 +245,6 @@ impl Page {
         Ok(Published { table: Table::read(&shared), waits, alarms })
     }
 
-    /// Frees what processes have published that are gone.
-    pub(crate) fn free_stale(&self) -> io::Result<()> {
-        let published = self.published()?;
-        let slots = published.table.slots.iter().map(|slot| slot.pid);
-        let pids: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
-        for pid in pids.into_iter().filter(|pid| !slots::is_alive(*pid)) {
-            self.free_all(pid)?;
-        }
-        Ok(())
-    }
-
     /// Frees what one process has published that is gone.
     pub(crate) fn free_all(&self, pid: u32) -> io::Result<()> {
         self.expel(pid)?;
@@ -396,7 +385,9 @@ mod tests {
             waits::tests::begin(&page, &wait(entry, pid));
             alarms::tests::set(&page, &alarm(entry, pid));
         }
-        page.free_stale().unwrap();
+        for pid in [4_194_304, 4_194_305] {
+            page.free_all(pid).unwrap();
+        }
         let left = page.published().unwrap();
         assert_eq!(left.table.slots.len(), 1);
         assert_eq!(left.waits.entries, [wait(1, std::process::id())]);

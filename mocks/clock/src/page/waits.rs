@@ -14,6 +14,8 @@ use super::{Page, Thread, index, word};
 
 const TABLE: u64 = SHARED + WAITS;
 const LENGTH: usize = index(wait::LENGTH);
+/// Both ids of a thread are one word.
+const _: () = assert!(wait::PID == wait::TID + 4);
 const CROWDED: usize = index(head::CROWDED);
 const TOP: usize = index(head::WAITS_TOP);
 const COUNTERS: usize = TOP + 8;
@@ -100,7 +102,7 @@ fn place(entry: u64) -> u64 {
 fn read(entry: u64, bytes: &[u8]) -> Option<Wait> {
     let at = |field: u64| word(bytes, index(field));
     Some(Wait {
-        thread: Thread::read(bytes, 0)?,
+        thread: Thread::read(bytes, index(wait::TID))?,
         deadline: at(wait::DEADLINE),
         number: at(wait::NUMBER),
         call: at(wait::CALL),
