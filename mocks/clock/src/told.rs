@@ -5,8 +5,8 @@
 
 use clap::Args;
 
-use crate::clock::Clock as _;
 use crate::error::ClockError;
+use crate::machine;
 use crate::mode::Mode;
 use crate::rate::Rate;
 use crate::time::Time;
@@ -70,11 +70,9 @@ impl TimeArguments {
     /// Time that is ours does not start before `not_before`.
     pub fn clock(&self, not_before: Option<Time>) -> Result<VirtualClock, ClockError> {
         let Some(mode) = self.mode_of_member() else { return VirtualClock::join() };
-        let clock = VirtualClock::start(mode, self.start)?;
-        match not_before.filter(|moment| *moment > clock.now()) {
-            Some(moment) if mode != Mode::Real => VirtualClock::start(mode, Some(moment)),
-            _ => Ok(clock),
-        }
+        let start = self.start.unwrap_or_else(|| Time::from_unix_nanos(machine::wall()));
+        let later = not_before.filter(|moment| mode != Mode::Real && *moment > start);
+        VirtualClock::start(mode, later.or(self.start))
     }
 
     /// Whose time [`Self::clock`] is, for the user.
@@ -108,6 +106,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::clock::Clock as _;
 
     #[derive(Debug, Parser)]
     struct Arguments {
@@ -145,7 +144,9 @@ mod tests {
         ] {
             assert_eq!(told(words).unwrap().start(), Some(start.parse().unwrap()), "{words}");
         }
-        for words in ["--start tomorrow", "--start 2038-02-30", "--start 1969-12-31", "--start 2038-01-19T03:14:07"] {
+        for words in
+            ["--start tomorrow", "--start 2038-02-30", "--start 1969-12-31", "--start 2038-01-19T03:14:07"]
+        {
             let refusal = told(words).unwrap_err();
             assert!(refusal.contains("failed to"), "{refusal}");
         }
@@ -163,9 +164,11 @@ mod tests {
     fn time_starts_at_the_later_of_two_moments() {
         let told = told("--rate 1 --start 2038-01-19").unwrap();
         let start = told.start().unwrap();
-        for (not_before, first) in
-            [(None, start), (Some(Time::EPOCH), start), (Some("2039-01-01T00:00:00Z".parse().unwrap()), "2039-01-01T00:00:00Z".parse().unwrap())]
-        {
+        for (not_before, first) in [
+            (None, start),
+            (Some(Time::EPOCH), start),
+            (Some("2039-01-01T00:00:00Z".parse().unwrap()), "2039-01-01T00:00:00Z".parse().unwrap()),
+        ] {
             let now = told.clock(not_before).unwrap().now();
             assert!(now >= first && now - first < std::time::Duration::from_secs(3600), "{now}");
         }

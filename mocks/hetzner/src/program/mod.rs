@@ -203,7 +203,7 @@ enum Trouble {
 impl Trouble {
     fn code(&self) -> u8 {
         match self {
-            Self::Clock(ClockError::DateOfRealTime(_))
+            Self::Clock(ClockError::DateOfRealTime(_) | ClockError::StartTooLate(_))
             | Self::Catalogue(_)
             | Self::State(_)
             | Self::Start { source: StartError::Snapshot(_), .. } => BAD_INPUT,

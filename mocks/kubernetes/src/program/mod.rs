@@ -148,7 +148,11 @@ enum Trouble {
 
 impl Trouble {
     fn code(&self) -> u8 {
-        if let Self::Clock(ClockError::DateOfRealTime(_)) = self { BAD_INPUT } else { UNAVAILABLE }
+        if let Self::Clock(ClockError::DateOfRealTime(_) | ClockError::StartTooLate(_)) = self {
+            BAD_INPUT
+        } else {
+            UNAVAILABLE
+        }
     }
 }
 
