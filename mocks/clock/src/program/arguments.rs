@@ -24,15 +24,16 @@ pub(crate) enum Verb {
 
 #[derive(Args, Debug)]
 #[command(after_help = "\
-The program is not changed, and has its input, output and errors for itself. Time passes as it does elsewhere while it
-does anything, and jumps to its next deadline when all of it sleeps (--idle-skip, if nothing else is said).
+The program is not changed, and has its input, output and errors for itself. Time passes as it
+does elsewhere while it does anything, and jumps to its next deadline when all of it sleeps
+(--idle-skip, if nothing else is said).
 
   mock-clock run --summary -- sleep 3600
   mock-clock run --start 2038-01-19T03:14:00Z -- sh -c 'date; sleep 10; date'
   mock-clock run --rate 30 -- some-server --port 8080
 
-Whoever it talks to should share its clock: time jumps while it waits for an answer from elsewhere. Then --rate is the
-way, or --real, which is real time and leaves the program wholly alone.
+Whoever it talks to should share its clock: time jumps while it waits for an answer from elsewhere.
+Then --rate is the way, or --real, which is real time and leaves the program wholly alone.
 
 Signals go to the program, Ctrl-C too; what kills this kills the program.
 

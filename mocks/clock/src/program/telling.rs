@@ -26,13 +26,18 @@ pub(crate) fn summary(clock: &VirtualClock, start: Time) -> String {
     let (passed, real, status) = (clock.now() - start, clock.real_elapsed(), clock.status());
     let ratio = passed.as_secs_f64() / real.as_secs_f64();
     let mut text = format!(
-        "{passed:.1?} virtual in {real:.1?} real, {ratio:.1} times as fast; jumps: {}, over {:.1?}",
+        "{passed:.1?} virtual in {real:.1?} real, {ratio:.1} times as fast; jumps: {}, over {:.1?}; system calls taken over: {}",
         status.jumps(),
         status.skipped(),
+        status.traps(),
     );
     if let Some(why) = status.holding().filter(|_| status.jumps() == 0) {
         text.push_str("\nit never jumped; at the end: ");
         text.push_str(&why);
+    }
+    for remark in status.remarks() {
+        text.push('\n');
+        text.push_str(&remark);
     }
     text
 }
