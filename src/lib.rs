@@ -9,5 +9,17 @@
 //! follow the arrow. Those that do not stand here yet have their place in `docs/architecture.md`, which also says
 //! who may use whom.
 
+pub mod scenario;
+pub mod subject;
+// Those three decide what will happen; then it happens, and is recorded and judged.
+pub mod plan;
+
+pub mod history;
+
+pub mod check;
+
 pub mod cli;
+
+pub mod code;
 pub mod exit;
+pub mod terms;

@@ -1,0 +1,90 @@
+//! The plan of a run: what will happen, to whom, and when at the latest. A pure function of scenario, profile and seed.
+//!
+//! Spans against timers have become durations, and whatever was to be drawn has been drawn. It does nothing itself.
+
+use serde::{Deserialize, Serialize};
+
+use crate::scenario::{Condition, FaultSpec, FixedNode, NodeDeed, SubjectDeed, Workload};
+use crate::terms::{Period, Pool, Timers};
+
+/// Everything that a run will do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// What everything was drawn from.
+    pub seed: u64,
+    /// The pools, with what their nodes have room for.
+    pub pools: Vec<Pool>,
+    /// Nodes of nobody.
+    pub fixed_nodes: Vec<FixedNode>,
+    /// What runs from the beginning.
+    pub workloads: Vec<Workload>,
+    /// The timers of the subject as it is started.
+    pub timers: Timers,
+    /// How many replicas.
+    pub replicas: u32,
+    /// One after the other.
+    pub steps: Vec<Planned>,
+    /// How long things may take to become good again at the end.
+    pub converge: Period,
+    /// After so long the run is ended whatever happens.
+    pub longest: Period,
+}
+
+/// A step of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Planned {
+    /// In words, as the history tells it.
+    pub says: String,
+    /// What is done.
+    pub act: Act,
+    /// For what is drawn within it.
+    pub seed: u64,
+}
+
+/// What is done in a step.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Act {
+    /// Pods are asked for.
+    Deploy(Workload),
+    /// More or fewer of them.
+    Scale {
+        /// Of this workload.
+        workload: String,
+        /// So many.
+        pods: u32,
+    },
+    /// A workload goes away.
+    Remove(String),
+    /// Time passes.
+    Wait(Period),
+    /// Something is waited for.
+    Until {
+        /// What.
+        condition: Condition,
+        /// For so long at most.
+        at_most: Period,
+    },
+    /// Something begins to hurt.
+    Hurt {
+        /// What it is called.
+        name: String,
+        /// What it is; its spans are durations.
+        fault: FaultSpec,
+        /// For so long.
+        lasting: Option<Period>,
+    },
+    /// Something no longer hurts.
+    Heal(String),
+    /// Something is done to a node by hand.
+    Node {
+        /// What.
+        deed: NodeDeed,
+        /// To one of this pool.
+        pool: String,
+    },
+    /// Something is done to the cloud by hand.
+    Cloud(serde_json::Value),
+    /// Something is done to the subject.
+    Subject(SubjectDeed),
+}

@@ -1,0 +1,181 @@
+//! Faults as a scenario writes them. What each is called in the catalogue, and how it hurts, is `fault`'s business.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Span;
+
+/// Something that hurts, until it is healed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultSpec {
+    /// Kubelets of a pool take so long for a stage.
+    SlowKubelet {
+        /// This pool; all, if left out.
+        #[serde(default)]
+        pool: Option<String>,
+        /// This stage.
+        stage: Stage,
+        /// So long.
+        takes: Span,
+    },
+    /// Machines of a pool never become nodes.
+    NeverRegisters {
+        /// This pool; all, if left out.
+        #[serde(default)]
+        pool: Option<String>,
+    },
+    /// Nodes of a pool are ready and not ready in turn.
+    Flapping {
+        /// This pool.
+        pool: String,
+        /// For so long each.
+        every: Span,
+    },
+    /// Kubelets of a pool are silent.
+    LostHeartbeats {
+        /// This pool.
+        pool: String,
+        /// So many of its nodes; all, if left out.
+        #[serde(default)]
+        nodes: Option<u32>,
+    },
+    /// Kubelets of a pool run without `--cloud-provider=external`: their nodes never get a provider id.
+    NoCloudProvider {
+        /// This pool; all, if left out.
+        #[serde(default)]
+        pool: Option<String>,
+    },
+    /// The cloud controller is gone: no provider ids, no removal of nodes whose machines are gone.
+    CloudControllerDown,
+    /// A pod of a workload stays on its node whatever comes: it ignores that it should end.
+    PodNeverEnds(String),
+    /// Evictions are refused with 429 at the door.
+    EvictionsRefused,
+    /// Leases that nobody owns come into being, so many a minute.
+    LeaseLeak {
+        /// So many.
+        per_minute: u32,
+    },
+    /// Objects are edited by somebody else at a rate.
+    Edits {
+        /// Of this kind.
+        kind: String,
+        /// Of this name; all of the kind, if left out.
+        #[serde(default)]
+        name: Option<String>,
+        /// So many a minute each.
+        per_minute: u32,
+        /// What is edited.
+        what: Edit,
+    },
+    /// Calls of the subject have another fate than usual.
+    Calls {
+        /// These calls.
+        on: CallMatch,
+        /// This fate.
+        fate: FateSpec,
+        /// The first so many only; all, if left out.
+        #[serde(default)]
+        first: Option<u32>,
+    },
+    /// A trouble of the cloud, as mock-hetzner writes it.
+    Cloud(Value),
+    /// The wall clock of the world, but not of the subject, goes wrong by so many seconds.
+    WorldClock {
+        /// So many, fast or (below zero) slow.
+        by_s: i64,
+    },
+}
+
+/// What a machine goes through until pods run on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// It boots.
+    Boot,
+    /// The node is there.
+    Register,
+    /// It has its provider id, and may be used.
+    ProviderId,
+    /// The network plugin works.
+    Network,
+    /// CSI drivers are known.
+    CsiNode,
+    /// It is ready.
+    Ready,
+    /// A pod's images are pulled.
+    Pull,
+    /// A pod is running.
+    Start,
+}
+
+/// What of an object is edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edit {
+    /// A label of no meaning.
+    Labels,
+    /// An annotation of no meaning.
+    Annotations,
+    /// A condition of its status of no meaning.
+    Status,
+}
+
+/// Which calls. What is left out matches anything; `*` stands for anything within a text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallMatch {
+    /// `kubernetes` or `cloud`.
+    #[serde(default)]
+    pub to: Option<crate::terms::Api>,
+    /// This method.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// This path.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// A part of the query.
+    #[serde(default)]
+    pub query: Option<String>,
+    /// Only of this replica.
+    #[serde(default)]
+    pub replica: Option<u32>,
+}
+
+/// What happens to a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FateSpec {
+    /// It is passed on only after so long.
+    Delay(Span),
+    /// It is answered here.
+    Answer {
+        /// With this status.
+        status: u16,
+        /// With these headers.
+        #[serde(default)]
+        headers: BTreeMap<String, String>,
+        /// With this body; otherwise one that the API would write.
+        #[serde(default)]
+        body: Option<Value>,
+    },
+    /// The connection is cut at once.
+    Cut,
+    /// It is never answered.
+    Hang,
+    /// It is done, and the connection cut before the answer.
+    LoseAnswer,
+    /// It is done, and the answer cut after so many bytes.
+    Truncate(u64),
+    /// The answer comes so many bytes a second.
+    SlowBody(u64),
+    /// A watch stays open and tells nothing.
+    StallWatch,
+    /// A watch is ended.
+    DropWatch,
+    /// A watch, or a list by revision, is told that its revision is too old: 410.
+    Expire,
+}

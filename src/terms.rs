@@ -1,0 +1,307 @@
+//! What a scenario, a profile, a history and a check all speak of: providers, versions, timers, pools, workloads.
+//!
+//! Plain values that store and compare. They know no file and no cluster.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
+use serde::{Deserialize, Serialize};
+
+/// How a subject buys nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Provider {
+    /// Servers of the Hetzner Cloud.
+    Hetzner,
+    /// `MachineDeployments` of Cluster API.
+    Clusterapi,
+    /// `NodeClaims` of Karpenter.
+    Karpenter,
+}
+
+impl Provider {
+    /// All of them.
+    pub const ALL: [Provider; 3] = [Provider::Hetzner, Provider::Clusterapi, Provider::Karpenter];
+}
+
+impl fmt::Display for Provider {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Provider::Hetzner => "hetzner",
+            Provider::Clusterapi => "clusterapi",
+            Provider::Karpenter => "karpenter",
+        })
+    }
+}
+
+/// The version of a subject, as far as promises depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Version {
+    /// The first number.
+    pub major: u32,
+    /// The second.
+    pub minor: u32,
+    /// The third.
+    pub patch: u32,
+}
+
+impl Version {
+    /// A version by its three numbers.
+    pub const fn new(major: u32, minor: u32, patch: u32) -> Self {
+        Self { major, minor, patch }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// A text that is no version. Reads after "failed to".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VersionError(String);
+
+impl fmt::Display for VersionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "read {:?} as a version: three numbers, such as 1.32.7", self.0)
+    }
+}
+
+impl std::error::Error for VersionError {}
+
+impl FromStr for Version {
+    type Err = VersionError;
+    fn from_str(text: &str) -> Result<Self, VersionError> {
+        let mut numbers = text.trim_start_matches('v').split('.').map(str::parse::<u32>);
+        match (numbers.next(), numbers.next(), numbers.next(), numbers.next()) {
+            (Some(Ok(major)), Some(Ok(minor)), Some(Ok(patch)), None) => Ok(Self { major, minor, patch }),
+            _ => Err(VersionError(text.to_owned())),
+        }
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = VersionError;
+    fn try_from(text: String) -> Result<Self, VersionError> {
+        text.parse()
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> String {
+        version.to_string()
+    }
+}
+
+/// A timer of a subject: windows are written against these, so that one scenario serves every profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timer {
+    /// From one loop to the next.
+    ScanInterval,
+    /// How long a pod must be unschedulable before anything is bought for it.
+    NewPodScaleUpDelay,
+    /// How soon after a pod is unschedulable something is bought: the objective of the documents.
+    ReactionTime,
+    /// How long a node must be unneeded before it goes.
+    UnneededTime,
+    /// The same for a node that is not ready.
+    UnreadyTime,
+    /// How long nothing goes after something was bought.
+    DelayAfterAdd,
+    /// How long nothing goes after a removal failed.
+    DelayAfterFailure,
+    /// How long a node that could not go is left alone.
+    UnremovableRecheck,
+    /// How long a bought machine may take to become a node.
+    ProvisionTime,
+    /// How long a node may take to become ready.
+    StartupTime,
+    /// How long the order of a machine may take at the cloud.
+    CreationTimeout,
+    /// The first back-off of a pool whose order failed.
+    BackoffInitial,
+    /// The longest.
+    BackoffMax,
+    /// How long an eviction is tried.
+    EvictionTime,
+    /// How long a pod may take to end.
+    GracefulTermination,
+    /// From the taint to the first eviction.
+    DeleteDelayAfterTaint,
+    /// How long a delay-deletion annotation is respected.
+    DeletionDelay,
+    /// How long a system pod blocks its node.
+    SystemPodBlocks,
+    /// How long a lease is good for.
+    LeaseDuration,
+    /// How long the leader tries to renew it.
+    LeaseRenewDeadline,
+    /// After so long without a loop it is unhealthy.
+    MaxInactivity,
+    /// After so long without a loop that succeeded.
+    MaxFailing,
+    /// How old its view of the cloud may be.
+    CloudCache,
+    /// How old the status it publishes may be.
+    StatusAge,
+}
+
+/// The timers of a subject as it runs. A timer that is not there does not exist for it.
+pub type Timers = BTreeMap<Timer, Period>;
+
+/// How long something takes. Written as people write it: `10m`, `1h30m`, `250ms`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Period(pub Duration);
+
+impl fmt::Display for Period {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&self.0))
+    }
+}
+
+/// A text that is no period. Reads after "failed to".
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PeriodError(String);
+
+impl fmt::Display for PeriodError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "read {:?} as a period: periods look like 10m, 1h30m or 250ms", self.0)
+    }
+}
+
+impl std::error::Error for PeriodError {}
+
+impl FromStr for Period {
+    type Err = PeriodError;
+    fn from_str(text: &str) -> Result<Self, PeriodError> {
+        SpanParser::new().parse_unsigned_duration(text).map(Period).map_err(|_| PeriodError(text.to_owned()))
+    }
+}
+
+impl TryFrom<String> for Period {
+    type Error = PeriodError;
+    fn try_from(text: String) -> Result<Self, PeriodError> {
+        text.parse()
+    }
+}
+
+impl From<Period> for String {
+    fn from(period: Period) -> String {
+        period.to_string()
+    }
+}
+
+/// Something that a subject can be asked for, whatever its flag is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SubjectOption {
+    /// Fill pools up to their minimum: `true` or `false`.
+    EnforceMin,
+    /// How to choose among pools: `random`, `least-waste`, `priority`, …
+    Expander,
+    /// Not more nodes in all.
+    MaxNodesTotal,
+    /// `min:max` cores in all.
+    CoresTotal,
+    /// `min:max` GiB of memory in all.
+    MemoryTotal,
+    /// Whether system pods keep their node.
+    SkipNodesWithSystemPods,
+    /// Whether pods with local storage keep their node.
+    SkipNodesWithLocalStorage,
+    /// Pods of a lower priority do not count.
+    ExpendablePodsPriorityCutoff,
+    /// How much of a node may be used before it is needed, in percent.
+    UtilizationThreshold,
+    /// Replica sets with fewer replicas are left alone.
+    MinReplicaCount,
+    /// Whether nodes that are not ready are removed.
+    UnreadyEnabled,
+    /// Whether unregistered machines are removed below the minimum.
+    ForceDeleteUnregistered,
+}
+
+/// A node group, whatever the provider calls it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pool {
+    /// Its name.
+    pub name: String,
+    /// What its machines are, by the cloud's name.
+    pub machine: String,
+    /// Where they are.
+    pub location: String,
+    /// Not fewer.
+    pub min: u32,
+    /// Not more.
+    pub max: u32,
+    /// Labels of its nodes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// Taints of its nodes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taints: Vec<Taint>,
+    /// The higher is bought first, where the subject knows priorities.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub priority: Option<i32>,
+    /// How many there are when the run begins, with their nodes.
+    #[serde(default)]
+    pub initial: u32,
+    /// What one of its nodes has room for.
+    pub room: Room,
+}
+
+/// What a node offers or a pod asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Room {
+    /// Thousandths of a processor.
+    pub cpu_milli: u64,
+    /// Mebibytes of memory.
+    pub memory_mib: u64,
+}
+
+/// A taint of a node.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Taint {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    #[serde(default)]
+    pub value: String,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    pub effect: String,
+}
+
+/// One of the two APIs that a subject calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Api {
+    /// The Kubernetes API.
+    Kubernetes,
+    /// The cloud's.
+    Cloud,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods_and_versions_are_written_as_they_are_read() {
+        for text in ["10m", "1h30m", "250ms", "0s", "48h"] {
+            assert_eq!(text.parse::<Period>().unwrap().to_string(), text);
+        }
+        assert!("ten minutes".parse::<Period>().is_err() && "-1s".parse::<Period>().is_err());
+        assert_eq!("v1.32.7".parse(), Ok(Version::new(1, 32, 7)));
+        assert!("1.32".parse::<Version>().is_err() && "1.2.3.4".parse::<Version>().is_err());
+    }
+}
