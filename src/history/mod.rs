@@ -4,13 +4,17 @@
 //! It does not judge.
 
 pub mod event;
+pub mod file;
 pub mod header;
+pub mod recorder;
 
 pub use event::{
     AccountEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent, ObjectEvent, Phase,
     ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, What,
 };
+pub use file::HistoryError;
 pub use header::{ClusterFacts, Header, MachineFacts, ScenarioFacts, SubjectFacts};
+pub use recorder::{Follower, Recorder};
 
 /// A run, from its header to its last event.
 #[derive(Clone, Debug, PartialEq)]
