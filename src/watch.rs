@@ -91,7 +91,9 @@ impl<K: Resource + Clone + Debug + DeserializeOwned> Known<K> {
                 None => self.put(object, seen),
             }
         }
-        before.into_values().for_each(|gone| seen(Sight::Deleted(gone)));
+        for gone in before.into_values() {
+            seen(Sight::Deleted(gone));
+        }
         seen(Sight::Listed);
         Ok(list.metadata.resource_version.unwrap_or_default())
     }

@@ -42,7 +42,7 @@ pub struct Order<'a> {
 
 /// A running cloud. Dropped, it is gone.
 pub struct Cloud {
-    cloud: Arc<mock_hetzner::Cloud>,
+    mock: Arc<mock_hetzner::Cloud>,
     token: String,
     _watch: JoinSet<()>,
 }
@@ -60,12 +60,12 @@ impl Cloud {
         furniture::furnish(&cloud, &own)?;
         furniture::fill(&cloud, &own, order.pools)?;
         furniture::until_all_are_on(&cloud).await;
-        Ok((Cloud { cloud, token, _watch: watch }, machines))
+        Ok((Cloud { mock: cloud, token, _watch: watch }, machines))
     }
 
     /// Where it listens, with the version of the API.
     pub fn url(&self) -> String {
-        self.cloud.url()
+        self.mock.url()
     }
 
     /// The token of the subject.
@@ -77,19 +77,19 @@ impl Cloud {
     pub fn hurt(&self, trouble: &Value) -> Result<TroubleId, CloudError> {
         let trouble: Trouble =
             trouble.to_string().parse().map_err(|error| CloudError::Trouble(format!("{error}")))?;
-        let done = self.cloud.with(|engine, now| engine.inject(now, trouble));
+        let done = self.mock.with(|engine, now| engine.inject(now, trouble));
         done.map_err(|error| CloudError::Trouble(error.to_string()))
     }
 
     /// It goes wrong no more. Says how often it has bitten.
     pub fn heal(&self, trouble: TroubleId) -> u64 {
-        self.cloud.with(|engine, now| engine.heal(now, trouble));
+        self.mock.with(|engine, now| engine.heal(now, trouble));
         self.bites(trouble)
     }
 
     /// How often a trouble has bitten.
     pub fn bites(&self, trouble: TroubleId) -> u64 {
-        self.cloud.with(|engine, now| {
+        self.mock.with(|engine, now| {
             let reports = engine.troubles(now);
             reports.iter().find(|report| report.id == trouble).map_or(0, |report| report.bites)
         })
@@ -99,13 +99,13 @@ impl Cloud {
     pub fn deed(&self, deed: &Value) -> Result<(), CloudError> {
         let deed: Deed = serde_json::from_value(deed.clone())
             .map_err(|error| CloudError::Deed(format!("read {deed}: {error}")))?;
-        let done = self.cloud.with(|engine, now| engine.by_hand(now, &deed));
+        let done = self.mock.with(|engine, now| engine.by_hand(now, &deed));
         done.map_err(|error| CloudError::Deed(error.to_string()))
     }
 
     /// How many servers there are by pool; those of no pool under an empty name.
     pub fn servers_by_pool(&self) -> std::collections::BTreeMap<String, u32> {
-        self.cloud.with(|engine, _| {
+        self.mock.with(|engine, _| {
             let mut count = std::collections::BTreeMap::new();
             for server in engine.servers() {
                 *count.entry(server.labels.get(POOL).cloned().unwrap_or_default()).or_default() += 1;
@@ -116,12 +116,12 @@ impl Cloud {
 
     /// Tells each time that something has changed.
     pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
-        self.cloud.changes()
+        self.mock.changes()
     }
 
     /// What all servers have cost until now, in thousandths of a euro.
     pub fn cost_millis(&self) -> u64 {
-        let cost = self.cloud.with(|engine, now| {
+        let cost = self.mock.with(|engine, now| {
             let servers = engine.ledger().entries().filter(|entry| entry.kind == Kind::Server);
             servers.map(|entry| entry.cost(now)).sum::<mock_hetzner::Money>()
         });
@@ -131,13 +131,13 @@ impl Cloud {
 
     /// The mock itself, for whoever shows it to people.
     pub fn mock(&self) -> &mock_hetzner::Cloud {
-        &self.cloud
+        &self.mock
     }
 }
 
 impl fmt::Debug for Cloud {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.cloud.fmt(f)
+        self.mock.fmt(f)
     }
 }
 

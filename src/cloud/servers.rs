@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 
 use super::{POOL, Tell, architecture};
 use crate::history::{Change, ServerEvent, What};
-use crate::terms::{Machine, MachineEvent, Pool, Room};
+use crate::terms::{Machine, MachineEvent, Pool};
 
 /// Watches until it is dropped.
 pub(super) fn watch(
@@ -95,7 +95,7 @@ impl Watcher {
                 server.change = Change::Modified;
             }
             self.seen.insert(server.id);
-            let _ = self.machines.send(MachineEvent::Exists(self.machine(&server)));
+            let _ = self.machines.send(MachineEvent::Exists(Box::new(self.machine(&server))));
             self.known.insert(server.id, server.clone());
             (self.tell)(What::Server(server));
         }
@@ -129,7 +129,7 @@ impl Watcher {
             pool: pool.map(|pool| pool.name.clone()),
             labels: pool.map(|pool| pool.labels.clone()).unwrap_or_default(),
             taints: pool.map(|pool| pool.taints.clone()).unwrap_or_default(),
-            room: pool.map(|pool| pool.room).or(sold).unwrap_or(Room::default()),
+            room: pool.map(|pool| pool.room).or(sold).unwrap_or_default(),
             running: server.status == Status::Running.word(),
         }
     }

@@ -6,8 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::watch;
 
-/// Kind, namespace, name.
-pub(super) type Key = (&'static str, String, String);
+/// Where kubelets keep their leases.
+pub(super) const NODE_LEASES: &str = "kube-node-lease";
+
+/// Namespace and name.
+pub(super) type Key = (String, String);
+
+/// Objects by kind.
+type Objects = BTreeMap<&'static str, BTreeMap<Key, Value>>;
 
 /// The cluster as it is.
 #[derive(Clone, Debug, Default)]
@@ -17,7 +23,7 @@ pub struct Live {
 
 #[derive(Debug, Default)]
 struct Shared {
-    objects: Mutex<BTreeMap<Key, Value>>,
+    objects: Mutex<Objects>,
     changed: watch::Sender<u64>,
 }
 
@@ -37,15 +43,18 @@ pub struct PodCount {
 }
 
 impl Live {
-    fn objects(&self) -> MutexGuard<'_, BTreeMap<Key, Value>> {
+    fn objects(&self) -> MutexGuard<'_, Objects> {
         self.shared.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn put(&self, key: Key, object: Option<Value>) {
+    pub(super) fn put(&self, kind: &'static str, key: Key, object: Option<Value>) {
+        let mut objects = self.objects();
+        let of_kind = objects.entry(kind).or_default();
         match object {
-            Some(object) => self.objects().insert(key, object),
-            None => self.objects().remove(&key),
+            Some(object) => of_kind.insert(key, object),
+            None => of_kind.remove(&key),
         };
+        drop(objects);
         self.shared.changed.send_modify(|count| *count += 1);
     }
 
@@ -66,7 +75,7 @@ impl Live {
 
     fn count(&self, which: impl Fn(&Value) -> bool) -> PodCount {
         let mut count = PodCount::default();
-        for (_, pod) in self.objects().iter().filter(|((kind, ..), pod)| *kind == "Pod" && which(pod)) {
+        for pod in self.objects().get("Pod").into_iter().flat_map(BTreeMap::values).filter(|pod| which(pod)) {
             count.all += 1;
             let phase = pod["status"]["phase"].as_str().unwrap_or("Pending");
             let ending = !pod["metadata"]["deletionTimestamp"].is_null();
@@ -84,9 +93,11 @@ impl Live {
     pub fn nodes(&self, label: &str, value: &str) -> BTreeMap<String, bool> {
         let objects = self.objects();
         let nodes = objects
-            .iter()
-            .filter(|((kind, ..), it)| *kind == "Node" && it["metadata"]["labels"][label] == value);
-        nodes.map(|((_, _, name), node)| (name.clone(), is_true(node, "Ready"))).collect()
+            .get("Node")
+            .into_iter()
+            .flatten()
+            .filter(|(_, it)| it["metadata"]["labels"][label] == value);
+        nodes.map(|((_, name), node)| (name.clone(), is_true(node, "Ready"))).collect()
     }
 
     /// So many nodes with this label are ready.
@@ -97,7 +108,7 @@ impl Live {
     /// Nodes counted by this label; those without it under an empty name.
     pub fn nodes_by(&self, label: &str) -> BTreeMap<String, u32> {
         let mut count = BTreeMap::new();
-        for (_, node) in self.objects().iter().filter(|((kind, ..), _)| *kind == "Node") {
+        for node in self.objects().get("Node").into_iter().flat_map(BTreeMap::values) {
             let value = node["metadata"]["labels"][label].as_str().unwrap_or_default();
             *count.entry(value.to_owned()).or_default() += 1;
         }
@@ -107,19 +118,15 @@ impl Live {
     /// So many leases belong to nodes that are no more.
     pub fn stray_leases(&self) -> usize {
         let objects = self.objects();
-        let nodes: BTreeSet<&str> =
-            objects.keys().filter(|key| key.0 == "Node").map(|key| key.2.as_str()).collect();
-        let leases = objects.keys().filter(|key| key.0 == "Lease" && key.1 == "kube-node-lease");
-        leases.filter(|key| !nodes.contains(key.2.as_str())).count()
+        let names = |kind: &str| objects.get(kind).into_iter().flat_map(BTreeMap::keys);
+        let nodes: BTreeSet<&str> = names("Node").map(|(_, name)| name.as_str()).collect();
+        let leases = names("Lease").filter(|(namespace, _)| namespace == NODE_LEASES);
+        leases.filter(|(_, name)| !nodes.contains(name.as_str())).count()
     }
 
     /// An object of the kinds that are watched, as it is.
     pub fn object(&self, kind: &str, namespace: &str, name: &str) -> Option<Value> {
-        let objects = self.objects();
-        let found = objects
-            .iter()
-            .find(|((of, space, called), _)| *of == kind && space == namespace && called == name);
-        found.map(|(_, object)| object.clone())
+        self.objects().get(kind)?.get(&(namespace.to_owned(), name.to_owned())).cloned()
     }
 }
 

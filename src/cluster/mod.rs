@@ -60,7 +60,7 @@ impl Access {
         config.default_retry = false;
         config.read_timeout = None;
         let url = config.cluster_url.to_string().trim_end_matches('/').to_owned();
-        let ca_pem = config.root_cert.iter().flatten().map(|der| pem(der)).collect();
+        let ca_pem = config.root_cert.iter().flatten().map(|der| pem(der.as_slice())).collect();
         let client = Client::try_from(config.clone()).map_err(ClusterError::Client)?;
         let version = client
             .apiserver_version()
@@ -81,7 +81,7 @@ impl Access {
 }
 
 /// A certificate as text.
-fn pem(der: &Vec<u8>) -> String {
+fn pem(der: &[u8]) -> String {
     let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
     let mut rest = STANDARD.encode(der);
     while !rest.is_empty() {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::live::Live;
+use super::live::{Live, NODE_LEASES};
 use crate::history::{Change, ObjectEvent, What};
 use crate::watch::{Sight, follow_as};
 
@@ -30,9 +30,6 @@ const WATCHED: [(&str, &str, &str, Option<&str>); 6] = [
     ("", "v1", "ConfigMap", Some("kube-system")),
     ("", "v1", "Event", None),
 ];
-
-/// Where kubelets keep their leases.
-const NODE_LEASES: &str = "kube-node-lease";
 
 /// The watches. Dropped, they end.
 #[derive(Debug)]
@@ -103,14 +100,13 @@ impl Eye {
     fn record(&self, change: Change, mut object: DynamicObject) {
         object.metadata.managed_fields = None;
         let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
-        let key = (self.kind, namespace.clone(), name.clone());
         // An object of the API that cannot be written again does not exist.
         let mut object = serde_json::to_value(object).unwrap_or_default();
         if object["kind"].is_null() {
             object["kind"] = self.kind.into();
         }
-        let before =
-            (change == Change::Modified).then(|| self.live.object(self.kind, &namespace, &name)).flatten();
+        let is_node = self.kind == "Node" && change == Change::Modified;
+        let before = is_node.then(|| self.live.object(self.kind, &namespace, &name)).flatten();
         let quiet = match self.kind {
             "Lease" => namespace == NODE_LEASES && change == Change::Modified,
             "Node" => {
@@ -118,7 +114,8 @@ impl Eye {
             }
             _ => false,
         };
-        self.live.put(key, (change != Change::Deleted).then(|| object.clone()));
+        let key = (namespace.clone(), name.clone());
+        self.live.put(self.kind, key, (change != Change::Deleted).then(|| object.clone()));
         if !quiet {
             let event = ObjectEvent { change, kind: self.kind.to_owned(), namespace, name, object };
             (self.tell)(What::Object(event));

@@ -77,7 +77,7 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MachineEvent {
     /// It is there, and it is like this.
-    Exists(Machine),
+    Exists(Box<Machine>),
     /// The one with this id is gone.
     Gone(u64),
 }

@@ -17,7 +17,7 @@ use tokio::task::JoinSet;
 
 use super::injuries::Injury;
 use super::node::{self, PROVIDER, SHUTDOWN, UNINITIALIZED};
-use super::roster::Roster;
+use super::roster::{Answer, Roster};
 use super::site::Site;
 use crate::terms::{Machine, Stage};
 use crate::watch::Sight;
@@ -31,7 +31,7 @@ const REWRITES: u32 = 20;
 pub(super) struct CloudController {
     site: Arc<Site>,
     roster: Arc<Roster>,
-    nodes: Mutex<BTreeMap<String, Node>>,
+    nodes: Mutex<BTreeMap<String, Arc<Node>>>,
     changed: watch::Sender<u64>,
 }
 
@@ -41,10 +41,10 @@ impl CloudController {
     }
 
     /// A node has come, changed or gone.
-    pub(super) fn see(&self, sight: &Sight<Node>) {
+    pub(super) fn see(&self, sight: Sight<Node>) {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         match sight {
-            Sight::Added(node) | Sight::Modified(node) => nodes.insert(node.name_any(), node.clone()),
+            Sight::Added(node) | Sight::Modified(node) => nodes.insert(node.name_any(), Arc::new(node)),
             Sight::Deleted(node) => nodes.remove(&node.name_any()),
             Sight::Listed | Sight::Blind(_) => return,
         };
@@ -52,7 +52,7 @@ impl CloudController {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    fn nodes(&self) -> Vec<Node> {
+    fn nodes(&self) -> Vec<Arc<Node>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
@@ -97,7 +97,7 @@ impl CloudController {
     async fn greet(self: Arc<Self>, name: String) {
         let mut machines = self.roster.changes();
         let machine = loop {
-            if let Some(machine) = self.roster.machine(None, &name) {
+            if let Some(machine) = self.roster.machine(&name) {
                 break machine;
             }
             if machines.changed().await.is_err() {
@@ -137,12 +137,10 @@ impl CloudController {
         if is_ready(node) {
             return None;
         }
-        let name = node.name_any();
-        let provider_id = node.spec.as_ref().and_then(|spec| spec.provider_id.as_deref());
-        let id = provider_id.and_then(|id| id.strip_prefix(PROVIDER)).and_then(|id| id.parse().ok());
-        match self.roster.machine(id, &name) {
-            Some(machine) => (!machine.running && !has_taint(node, SHUTDOWN)).then_some(Need::ShutdownTaint),
-            None => self.roster.is_gone(&name).then_some(Need::Deletion),
+        match self.roster.ask(node.metadata.name.as_deref().unwrap_or_default()) {
+            Answer::Off => (!has_taint(node, SHUTDOWN)).then_some(Need::ShutdownTaint),
+            Answer::Gone => Some(Need::Deletion),
+            Answer::On | Answer::Unknown => None,
         }
     }
 

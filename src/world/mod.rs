@@ -220,7 +220,7 @@ async fn watch_nodes(site: Arc<Site>, controller: Arc<CloudController>) {
     let nodes: Api<Node> = Api::all(site.client.clone());
     follow(site.clock.clone(), nodes, |sight| match sight {
         Sight::Blind(why) => (site.trouble)(why),
-        sight => controller.see(&sight),
+        sight => controller.see(sight),
     })
     .await;
 }

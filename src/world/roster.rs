@@ -1,4 +1,4 @@
-//! Who there is: machines by id, kubelets by the name of their node, each with the task that is its life.
+//! Who there is: machines by name, and kubelets by the name of their node, each with the task that is its life.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,10 +21,24 @@ pub(super) struct Roster {
 
 #[derive(Default)]
 struct All {
-    machines: BTreeMap<u64, Machine>,
-    /// Names of machines that are no more.
-    gone: BTreeMap<String, u64>,
+    /// Names of machines by their ids.
+    names: BTreeMap<u64, String>,
+    /// Machines by name; none in the place of one that is no more.
+    machines: BTreeMap<String, Option<Machine>>,
     posts: BTreeMap<String, Post>,
+}
+
+/// What the cloud says of a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// There never was one of this name.
+    Unknown,
+    /// It is on.
+    On,
+    /// It is there, and off.
+    Off,
+    /// It is no more.
+    Gone,
 }
 
 /// A kubelet at work. Dropped, it is gone with all that it did.
@@ -49,14 +63,14 @@ impl Roster {
                     None => self.employ(site, Host::of(&machine), machine.running),
                 }
                 let mut all = self.lock();
-                all.gone.remove(&machine.name);
-                all.machines.insert(machine.id, machine);
+                all.names.insert(machine.id, machine.name.clone());
+                all.machines.insert(machine.name.clone(), Some(*machine));
             }
             MachineEvent::Gone(id) => {
                 let mut all = self.lock();
-                if let Some(machine) = all.machines.remove(&id) {
-                    all.posts.remove(&machine.name);
-                    all.gone.insert(machine.name, id);
+                if let Some(name) = all.names.remove(&id) {
+                    all.posts.remove(&name);
+                    all.machines.insert(name, None);
                 }
             }
         }
@@ -82,18 +96,19 @@ impl Roster {
         self.lock().posts.get(node).map(|post| Arc::clone(&post.ward))
     }
 
-    /// The machine of a node, by its provider id or else by its name.
-    pub(super) fn machine(&self, id: Option<u64>, name: &str) -> Option<Machine> {
-        let all = self.lock();
-        match id {
-            Some(id) => all.machines.get(&id).cloned(),
-            None => all.machines.values().find(|machine| machine.name == name).cloned(),
-        }
+    /// The machine of this name.
+    pub(super) fn machine(&self, name: &str) -> Option<Machine> {
+        self.lock().machines.get(name)?.clone()
     }
 
-    /// Whether a node of this name was a machine's that is no more.
-    pub(super) fn is_gone(&self, name: &str) -> bool {
-        self.lock().gone.contains_key(name)
+    /// What the cloud says of the machine of a node.
+    pub(super) fn ask(&self, node: &str) -> Answer {
+        match self.lock().machines.get(node) {
+            None => Answer::Unknown,
+            Some(None) => Answer::Gone,
+            Some(Some(machine)) if machine.running => Answer::On,
+            Some(Some(_)) => Answer::Off,
+        }
     }
 
     /// Tells each time that a machine comes, goes or changes.

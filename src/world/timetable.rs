@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn names_and_seeds_make_a_difference() {
-        let boot = |seed, whom| Timetable::new(seed).takes(Stage::Boot, whom);
+        let boot = |seed, whom: &str| Timetable::new(seed).takes(Stage::Boot, whom);
         let names: std::collections::BTreeSet<_> = (0..20).map(|i| boot(1, &format!("node-{i}"))).collect();
         let seeds: std::collections::BTreeSet<_> = (0..20).map(|seed| boot(seed, "node")).collect();
         assert!(names.len() > 5 && seeds.len() > 5, "{names:?} {seeds:?}");
