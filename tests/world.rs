@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mock_clock::{Clock as _, Time, VirtualClock};
+use mock_clock::{Clock as _, Mode, Time, VirtualClock};
 use mock_hetzner::Request;
+use mock_kubernetes::ControlPlane;
 use scaleproof::cloud::{self, Cloud, Order};
-use scaleproof::cluster::{Access, Cluster as _, Embedded, Live, Observer, PodCount};
+use scaleproof::cluster::{Cluster as _, Embedded, Existing, Live, Observer, PodCount};
 use scaleproof::history::{Change, What};
 use scaleproof::terms::{Pool, Room, Stage, Taint};
 use scaleproof::world::{FirstBite, FixedNode, LABEL, Owner, Timetable, Workload, World};
@@ -24,7 +25,6 @@ struct Stand {
     cloud: Cloud,
     observer: Observer,
     events: Events,
-    access: Access,
     _cluster: Embedded,
 }
 
@@ -65,7 +65,7 @@ impl Stand {
         let client = access.client().unwrap();
         let world = World::start(client, clock.clone(), Timetable::new(7), machines, trouble);
         world.until_ready(pools.iter().map(|pool| pool.initial as usize).sum()).await;
-        Stand { clock, world, cloud, observer, events, access, _cluster: cluster }
+        Stand { clock, world, cloud, observer, events, _cluster: cluster }
     }
 
     fn live(&self) -> &Live {
@@ -264,19 +264,166 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     stand.end();
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_flap_fall_silent_and_come_back() {
+    let stand = Stand::start(&[pool("small", 3)]).await;
+    stand.ready_nodes(1, "small", 3).await;
+    let flapping = stand.world.flapping("small", Duration::from_secs(30), quietly());
+    stand.ready_nodes(5, "small", 0).await;
+    stand.ready_nodes(35, "small", 3).await;
+    stand.ready_nodes(35, "small", 0).await;
+    assert!(flapping.heal() >= 6);
+    stand.ready_nodes(5, "small", 3).await;
+
+    let silent = stand.world.silent_kubelets("small", Some(1), quietly());
+    let silenced = stand.clock.now();
+    stand.ready_nodes(60, "small", 2).await;
+    assert!(stand.clock.now() - silenced > Duration::from_secs(30), "leases are good for a while");
+    let told = stand.told("Node", "small-first-1");
+    assert_eq!(condition(&told.last().unwrap().2, "Ready")["status"], "Unknown", "the first by name");
+    assert!(silent.heal() > 0);
+    stand.ready_nodes(15, "small", 3).await;
+    let off = json!({"deed": "power_off", "server": "small-first-2"});
+    stand.cloud.deed(&off).unwrap();
+    stand.ready_nodes(70, "small", 2).await;
+    stand
+        .until(15, "its node is marked", |live| {
+            let node = live.object("Node", "", "small-first-2").unwrap();
+            has_taint(&node, "node.cloudprovider.kubernetes.io/shutdown")
+        })
+        .await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_nobody_introduces_or_that_never_come() {
+    let stand = Stand::start(&[pool("small", 0)]).await;
+    let careless = stand.world.no_cloud_provider(None, quietly());
+    let lonely = stand.buy("lonely", "small");
+    stand.ready_nodes(120, "small", 1).await;
+    let node = stand.live().object("Node", "", "lonely").unwrap();
+    assert!(!has_taint(&node, UNINITIALIZED) && node["spec"]["providerID"].is_null(), "{node:#}");
+    assert_eq!(careless.heal(), 1);
+
+    let down = stand.world.controller_down(quietly());
+    stand.buy("waiting", "small");
+    stand.ready_nodes(120, "small", 2).await;
+    stand.ask("DELETE", &format!("/v1/servers/{lonely}"), &json!({}));
+    stand.clock.sleep(Duration::from_secs(300)).await;
+    let node = stand.live().object("Node", "", "waiting").unwrap();
+    assert!(has_taint(&node, UNINITIALIZED) && node["spec"]["providerID"].is_null(), "{node:#}");
+    assert!(stand.live().object("Node", "", "lonely").is_some(), "nobody takes it away");
+    assert_eq!(down.heal(), 2);
+    stand
+        .until(15, "one is introduced, one goes", |live| {
+            let introduced = |node: Value| node["spec"]["providerID"] != Value::Null;
+            live.object("Node", "", "lonely").is_none()
+                && live.object("Node", "", "waiting").is_some_and(introduced)
+        })
+        .await;
+
+    let never = stand.world.never_registers(Some("small"), quietly());
+    stand.buy("never", "small");
+    stand.clock.sleep(Duration::from_secs(1800)).await;
+    assert!(stand.live().object("Node", "", "never").is_none());
+    assert_eq!(never.heal(), 1);
+    stand.ready_nodes(60, "small", 2).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_end_in_their_time_or_never() {
+    let stand = Stand::start(&[]).await;
+    let fixed = FixedNode {
+        name: "fixed".into(),
+        room: Room { cpu_milli: 4000, memory_mib: 8192 },
+        labels: BTreeMap::new(),
+        taints: Vec::new(),
+        provider_id: Some("other://1".into()),
+    };
+    stand.world.add_fixed_node(&fixed);
+    stand.world.until_ready(1).await;
+    let small = Room { cpu_milli: 100, memory_mib: 64 };
+    for (name, owner) in [
+        ("bare", Owner::Nobody),
+        ("daemons", Owner::DaemonSet),
+        ("job", Owner::Job),
+        ("stateful", Owner::StatefulSet),
+        ("slow", Owner::Deployment),
+    ] {
+        let ends_in = (name == "slow").then_some(Duration::from_secs(90));
+        let workload = Workload { owner, ends_in, max_unavailable: Some(0), ..Workload::new(name, 1, small) };
+        stand.world.deploy(&workload).await.unwrap();
+        stand.running(60, name, 1).await;
+        let stubborn = (name == "bare").then(|| stand.world.pod_never_ends("bare", quietly()));
+        let before = stand.clock.now();
+        stand.world.remove(&workload).await.unwrap();
+        if let Some(stubborn) = stubborn {
+            stand.clock.sleep(Duration::from_secs(3600)).await;
+            assert_eq!(stand.live().pods(LABEL, name).ending, 1);
+            assert_eq!(stubborn.heal(), 1);
+        }
+        stand.until(120, "it is gone", |live| live.pods(LABEL, name).all == 0).await;
+        let took = stand.clock.now() - before;
+        assert_eq!(took > Duration::from_secs(30), ["slow", "bare"].contains(&name), "{name} took {took:?}");
+    }
+    let wrong = stand.world.wrong_clock(-3600, quietly());
+    stand.clock.sleep(Duration::from_secs(301)).await;
+    assert!(wrong.heal() > 0);
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_of_somebody_else_is_taken_in_real_time_only() {
+    let clock = VirtualClock::start(Mode::Real, None).unwrap();
+    let plane = ControlPlane::builder().clock(clock.clone()).start().await.unwrap();
+    let path = std::env::temp_dir().join(format!("scaleproof-kubeconfig-{}", std::process::id()));
+    std::fs::write(&path, plane.kubeconfig()).unwrap();
+    let access = Existing::new(&path).start(&clock).await.unwrap();
+    assert_eq!(
+        (access.kind, access.url.as_str(), access.ca_pem.as_str()),
+        ("existing", plane.url().as_str(), plane.ca_pem())
+    );
+    assert!(access.version.starts_with("v1."), "{}", access.version);
+    let skipping = VirtualClock::idle_skip().unwrap();
+    let error = Existing::new(&path).start(&skipping).await.unwrap_err();
+    assert!(error.to_string().contains("--time real"), "{error}");
+
+    // Watches outlive what they watch: another control plane at the same place, with other objects.
+    let events: Events = Arc::default();
+    let told = Arc::clone(&events);
+    let tell: scaleproof::cluster::Tell =
+        Arc::new(move |what| told.lock().unwrap().push((Time::EPOCH, what)));
+    let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell);
+    observer.until_listed().await;
+    let world_of = |name: &'static str| {
+        let client = access.client().unwrap();
+        async move {
+            Workload { owner: Owner::Nobody, ..Workload::new(name, 1, Room::default()) }.deploy(&client).await
+        }
+    };
+    world_of("first").await.unwrap();
+    let mut changes = observer.live().changes();
+    while observer.live().pods(LABEL, "first").all == 0 {
+        changes.changed().await.unwrap();
+    }
+    plane.compact();
+    world_of("second").await.unwrap();
+    while observer.live().pods(LABEL, "second").all == 0 {
+        changes.changed().await.unwrap();
+    }
+    std::fs::remove_file(&path).unwrap();
+    plane.stop().await;
+    let error = Existing::new(&path).start(&clock).await.unwrap_err();
+    assert!(error.to_string().contains("kubeconfig"), "{error}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_hundred_servers_at_once() {
     let stand = Stand::start(&[pool("many", 0)]).await;
-    let daemons = Workload {
-        owner: Owner::DaemonSet,
-        tolerates: vec![Taint { key: "only".into(), value: "many".into(), effect: "NoSchedule".into() }],
-        ..Workload::new("daemon", 0, Room::default())
-    };
-    stand.world.deploy(&daemons).await.unwrap();
     for number in 0..200 {
         stand.buy(&format!("many-{number}"), "many");
     }
     stand.ready_nodes(240, "many", 200).await;
-    stand.running(120, "daemon", 200).await;
     stand.end();
 }

@@ -10,7 +10,7 @@ mod servers;
 use std::fmt;
 use std::sync::Arc;
 
-use mock_clock::VirtualClock;
+use mock_clock::{Time, VirtualClock};
 use mock_hetzner::catalogue::{Architecture, Catalogue};
 use mock_hetzner::{Deed, Kind, Trouble, TroubleId};
 use serde_json::Value;
@@ -92,6 +92,14 @@ impl Cloud {
         self.mock.with(|engine, now| {
             let reports = engine.troubles(now);
             reports.iter().find(|report| report.id == trouble).map_or(0, |report| report.bites)
+        })
+    }
+
+    /// When a trouble has bitten first.
+    pub fn first_bite(&self, trouble: TroubleId) -> Option<Time> {
+        self.mock.with(|engine, now| {
+            let reports = engine.troubles(now);
+            reports.iter().find(|report| report.id == trouble).and_then(|report| report.first_bite)
         })
     }
 

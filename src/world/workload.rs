@@ -105,7 +105,7 @@ impl Workload {
     }
 
     /// Asks for it.
-    pub(super) async fn deploy(&self, client: &Client) -> kube::Result<()> {
+    pub async fn deploy(&self, client: &Client) -> kube::Result<()> {
         self.make_namespace(client).await?;
         if let Some(priority) = self.priority {
             let class = json!({"metadata": {"name": class_name(priority)}, "value": priority});
@@ -121,7 +121,7 @@ impl Workload {
     }
 
     /// Asks for more of them, or fewer.
-    pub(super) async fn scale(&self, client: &Client, pods: u32) -> kube::Result<()> {
+    pub async fn scale(&self, client: &Client, pods: u32) -> kube::Result<()> {
         let spec = match self.owner {
             Owner::Nobody => return self.scale_bare(client, pods).await,
             Owner::DaemonSet => return Ok(()),
@@ -137,7 +137,7 @@ impl Workload {
     }
 
     /// Takes it away, with its budget.
-    pub(super) async fn remove(&self, client: &Client) -> kube::Result<()> {
+    pub async fn remove(&self, client: &Client) -> kube::Result<()> {
         let budget = ("policy", "v1", "PodDisruptionBudget");
         if self.max_unavailable.is_some() {
             take(client, budget, &self.namespace, &self.name).await?;
