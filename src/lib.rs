@@ -14,6 +14,11 @@ pub mod subject;
 // Those three decide what will happen; then it happens, and is recorded and judged.
 pub mod plan;
 
+pub mod cloud;
+pub mod cluster;
+pub mod watch;
+pub mod world;
+
 pub mod history;
 
 pub mod check;

@@ -2,6 +2,10 @@
 //!
 //! Plain values that store and compare. They know no file and no cluster.
 
+mod machine;
+
+pub use machine::{Machine, MachineEvent, Stage};
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Span;
+pub use crate::terms::Stage;
 
 /// Something that hurts, until it is healed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,28 +89,6 @@ pub enum FaultSpec {
         /// So many, fast or (below zero) slow.
         by_s: i64,
     },
-}
-
-/// What a machine goes through until pods run on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// It boots.
-    Boot,
-    /// The node is there.
-    Register,
-    /// It has its provider id, and may be used.
-    ProviderId,
-    /// The network plugin works.
-    Network,
-    /// CSI drivers are known.
-    CsiNode,
-    /// It is ready.
-    Ready,
-    /// A pod's images are pulled.
-    Pull,
-    /// A pod is running.
-    Start,
 }
 
 /// What of an object is edited.

@@ -5,7 +5,7 @@
 
 mod fault;
 
-pub use fault::FaultSpec;
+pub use fault::{FaultSpec, Stage};
 
 use std::collections::BTreeMap;
 

@@ -70,6 +70,11 @@ impl Status {
         }
     }
 
+    /// Whether time is the machine's: nothing moves it but itself.
+    pub fn is_real(&self) -> bool {
+        self.mover == Mover::Machine
+    }
+
     /// How often time has jumped.
     pub fn jumps(&self) -> u64 {
         self.jumps

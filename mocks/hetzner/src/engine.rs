@@ -1,7 +1,9 @@
 //! The whole API as a function: a moment and a request in, a reply out. No clock is read and nothing is written.
 
+mod servers;
 mod snapshot;
 
+pub use servers::Glance;
 pub use snapshot::{Snapshot, SnapshotError};
 
 use std::collections::BTreeMap;

@@ -32,7 +32,7 @@ mod rig;
 
 pub use call::{Reply, Request};
 pub use catalogue::{Catalogue, CatalogueError};
-pub use engine::{Engine, Snapshot, SnapshotError, Token, drawn_token};
+pub use engine::{Engine, Glance, Snapshot, SnapshotError, Token, drawn_token};
 pub use host::{Builder, Cloud, StartError};
 pub use money::{Money, MoneyError, VatRate};
 pub use profile::Profile;

@@ -10,20 +10,6 @@ use crate::admin::Visit;
 use crate::admin::said::{Refused, Said};
 use crate::ledger::Entry;
 use crate::resource::Kind;
-use crate::resource::server::{Server, Status};
-use crate::resource::shelf::Labels;
-
-/// A server at a glance.
-#[derive(Serialize)]
-struct Glance<'a> {
-    id: u64,
-    name: &'a str,
-    status: Status,
-    server_type: &'a str,
-    location: &'a str,
-    since: Time,
-    labels: &'a Labels,
-}
 
 /// Something that was made or deleted.
 #[derive(Serialize)]
@@ -37,7 +23,7 @@ struct Event<'a> {
 }
 
 pub(super) fn servers(visit: &mut Visit<'_>) -> Result<Said, Refused> {
-    let all: Vec<Glance<'_>> = visit.engine.project.servers.all().map(glance).collect();
+    let all: Vec<_> = visit.engine.servers().collect();
     if !visit.wants_text()? {
         return Ok(Said::json(&json!({"servers": all})));
     }
@@ -51,18 +37,6 @@ pub(super) fn servers(visit: &mut Visit<'_>) -> Result<Said, Refused> {
         );
     }
     Ok(Said::text(text))
-}
-
-fn glance(server: &Server) -> Glance<'_> {
-    Glance {
-        id: server.head.id,
-        name: &server.head.name,
-        status: server.status,
-        server_type: &server.server_type,
-        location: &server.location,
-        since: server.head.created,
-        labels: &server.head.labels,
-    }
 }
 
 pub(super) fn ledger(visit: &mut Visit<'_>) -> Result<Said, Refused> {

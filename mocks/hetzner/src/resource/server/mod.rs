@@ -56,7 +56,7 @@ pub enum Status {
 
 impl Status {
     /// The word of the wire.
-    pub(crate) const fn word(self) -> &'static str {
+    pub const fn word(self) -> &'static str {
         match self {
             Self::Initializing => "initializing",
             Self::Starting => "starting",

@@ -1,0 +1,147 @@
+//! Where the Kubernetes API of a run comes from, and what is seen there.
+//!
+//! A [`Cluster`] is started and gives [`Access`]; it is up when its API is ready and pods can be made in its default
+//! namespace, never because a command has returned. The [`Observer`] records what happens in it. Nodes are the world's.
+
+mod embedded;
+mod existing;
+mod live;
+mod observer;
+mod readiness;
+
+pub use embedded::Embedded;
+pub use existing::Existing;
+pub use live::{Live, PodCount};
+pub use observer::{Observer, Tell};
+
+use std::fmt;
+use std::pin::Pin;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use kube::config::{KubeConfigOptions, Kubeconfig};
+use kube::{Client, Config};
+use mock_clock::VirtualClock;
+
+/// What takes a while.
+pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Where a Kubernetes API comes from.
+pub trait Cluster: Send {
+    /// Starts it on the clock of the run, and waits until it is of use.
+    fn start<'a>(&'a mut self, clock: &'a VirtualClock) -> Pending<'a, Result<Access, ClusterError>>;
+
+    /// Ends what was started.
+    fn stop(self: Box<Self>) -> Pending<'static, ()>;
+}
+
+/// How a cluster is reached by its administrator.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// `embedded`, `existing`, …
+    pub kind: &'static str,
+    /// The version it claims.
+    pub version: String,
+    /// Where it listens.
+    pub url: String,
+    /// The certificate of its authority; empty if the system's are trusted.
+    pub ca_pem: String,
+    /// A kubeconfig of its administrator, as YAML.
+    pub kubeconfig: String,
+    config: Config,
+}
+
+impl Access {
+    async fn new(kind: &'static str, kubeconfig: Kubeconfig, text: String) -> Result<Access, ClusterError> {
+        let mut config = Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default())
+            .await
+            .map_err(|error| ClusterError::Kubeconfig(error.to_string()))?;
+        // Whoever calls decides whether to call again, on the clock of the run.
+        config.default_retry = false;
+        config.read_timeout = None;
+        let url = config.cluster_url.to_string().trim_end_matches('/').to_owned();
+        let ca_pem = config.root_cert.iter().flatten().map(|der| pem(der.as_slice())).collect();
+        let client = Client::try_from(config.clone()).map_err(ClusterError::Client)?;
+        let version = client
+            .apiserver_version()
+            .await
+            .map_err(|source| ClusterError::Silent { url: url.clone(), why: source.to_string() })?;
+        Ok(Access { kind, version: version.git_version, url, ca_pem, kubeconfig: text, config })
+    }
+
+    /// What kube-rs needs to reach it.
+    pub fn config(&self) -> Config {
+        self.config.clone()
+    }
+
+    /// A client of its administrator.
+    pub fn client(&self) -> Result<Client, ClusterError> {
+        Client::try_from(self.config()).map_err(ClusterError::Client)
+    }
+}
+
+/// A certificate as text.
+fn pem(der: &[u8]) -> String {
+    let mut text = String::from("-----BEGIN CERTIFICATE-----\n");
+    let mut rest = STANDARD.encode(der);
+    while !rest.is_empty() {
+        let after = rest.split_off(rest.len().min(64));
+        text.push_str(&rest);
+        text.push('\n');
+        rest = after;
+    }
+    text + "-----END CERTIFICATE-----\n"
+}
+
+/// Why there is no cluster. Reads after "failed to".
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ClusterError {
+    /// The embedded one does not start.
+    Embedded(mock_kubernetes::StartError),
+    /// The kubeconfig is no use.
+    Kubeconfig(String),
+    /// No client can be made of it.
+    Client(kube::Error),
+    /// It does not answer.
+    Silent {
+        /// Where it should.
+        url: String,
+        /// What happened instead.
+        why: String,
+    },
+    /// It answers, and is not ready.
+    NotReady {
+        /// Where.
+        url: String,
+        /// What is missing.
+        why: String,
+    },
+    /// Its time is real, and the run's is not.
+    NotRealTime,
+}
+
+impl fmt::Display for ClusterError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Embedded(error) => write!(f, "start the embedded cluster: {error}"),
+            Self::Kubeconfig(why) => write!(f, "use the kubeconfig: {why}; give another with --kubeconfig"),
+            Self::Client(error) => write!(f, "make a client of the cluster: {error}"),
+            Self::Silent { url, why } => write!(f, "reach the cluster at {url}: {why}; is it running?"),
+            Self::NotReady { url, why } => write!(f, "use the cluster at {url}: {why}"),
+            Self::NotRealTime => {
+                f.write_str("use a cluster whose clock is not ours in virtual time: give --time real")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ClusterError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Embedded(error) => Some(error),
+            Self::Client(error) => Some(error),
+            _ => None,
+        }
+    }
+}

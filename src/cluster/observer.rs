@@ -1,0 +1,155 @@
+//! The recorder's own watches: what happens in the cluster, whoever did it, becomes events of the history.
+//!
+//! Recorded is what checks need. Managed fields are left out, and so is what changes only timestamps: the heartbeats of
+//! nodes and of their leases.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kube::api::{Api, ApiResource, DynamicObject};
+use kube::core::GroupVersionKind;
+use kube::{Client, ResourceExt as _};
+use mock_clock::VirtualClock;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use super::live::{Live, NODE_LEASES};
+use crate::history::{Change, ObjectEvent, What};
+use crate::watch::{Sight, follow_as};
+
+/// Takes what happens.
+pub type Tell = Arc<dyn Fn(What) + Send + Sync>;
+
+/// What is watched: group, version, kind, and the namespace if it is only one.
+const WATCHED: [(&str, &str, &str, Option<&str>); 6] = [
+    ("", "v1", "Node", None),
+    ("", "v1", "Pod", None),
+    ("policy", "v1", "PodDisruptionBudget", None),
+    ("coordination.k8s.io", "v1", "Lease", None),
+    ("", "v1", "ConfigMap", Some("kube-system")),
+    ("", "v1", "Event", None),
+];
+
+/// The watches. Dropped, they end.
+#[derive(Debug)]
+pub struct Observer {
+    live: Live,
+    listed: watch::Receiver<usize>,
+    _watches: JoinSet<()>,
+}
+
+impl Observer {
+    /// Watches from now on.
+    pub fn start(client: &Client, clock: &VirtualClock, tell: &Tell) -> Observer {
+        let live = Live::default();
+        let (listed, all_listed) = watch::channel(0);
+        let listed = Arc::new(listed);
+        let mut watches = JoinSet::new();
+        for (group, version, kind, namespace) in WATCHED {
+            let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+            let api: Api<DynamicObject> = match namespace {
+                Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+                None => Api::all_with(client.clone(), &resource),
+            };
+            let eye = Eye { kind, live: live.clone(), tell: Arc::clone(tell), lists: AtomicUsize::new(0) };
+            let (clock, listed) = (clock.clone(), Arc::clone(&listed));
+            watches.spawn(async move {
+                let mut see = |sight| eye.see(sight, &listed);
+                follow_as(clock, api, &resource, &mut see).await;
+            });
+        }
+        Observer { live, listed: all_listed, _watches: watches }
+    }
+
+    /// The cluster as it is.
+    pub fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// Waits until all that there was at the beginning has been seen.
+    pub async fn until_listed(&mut self) {
+        // Whoever could end the wait otherwise lives as long as this.
+        let _ = self.listed.wait_for(|listed| *listed == WATCHED.len()).await;
+    }
+}
+
+/// The watch of one kind.
+struct Eye {
+    kind: &'static str,
+    live: Live,
+    tell: Tell,
+    lists: AtomicUsize,
+}
+
+impl Eye {
+    fn see(&self, sight: Sight<DynamicObject>, listed: &watch::Sender<usize>) {
+        match sight {
+            Sight::Added(object) => self.record(Change::Added, object),
+            Sight::Modified(object) => self.record(Change::Modified, object),
+            Sight::Deleted(object) => self.record(Change::Deleted, object),
+            Sight::Listed => {
+                if self.lists.fetch_add(1, Ordering::Relaxed) == 0 {
+                    listed.send_modify(|count| *count += 1);
+                }
+            }
+            Sight::Blind(why) => (self.tell)(What::Trouble(format!("failed to {why}"))),
+        }
+    }
+
+    fn record(&self, change: Change, mut object: DynamicObject) {
+        object.metadata.managed_fields = None;
+        let (namespace, name) = (object.namespace().unwrap_or_default(), object.name_any());
+        // An object of the API that cannot be written again does not exist.
+        let mut object = serde_json::to_value(object).unwrap_or_default();
+        if object["kind"].is_null() {
+            object["kind"] = self.kind.into();
+        }
+        let is_node = self.kind == "Node" && change == Change::Modified;
+        let before = is_node.then(|| self.live.object(self.kind, &namespace, &name)).flatten();
+        let quiet = match self.kind {
+            "Lease" => namespace == NODE_LEASES && change == Change::Modified,
+            "Node" => {
+                before.is_some_and(|before| without_heartbeat(before) == without_heartbeat(object.clone()))
+            }
+            _ => false,
+        };
+        let key = (namespace.clone(), name.clone());
+        self.live.put(self.kind, key, (change != Change::Deleted).then(|| object.clone()));
+        if !quiet {
+            let event = ObjectEvent { change, kind: self.kind.to_owned(), namespace, name, object };
+            (self.tell)(What::Object(event));
+        }
+    }
+}
+
+/// A node without what changes with every heartbeat.
+fn without_heartbeat(mut node: Value) -> Value {
+    if let Some(metadata) = node["metadata"].as_object_mut() {
+        metadata.remove("resourceVersion");
+    }
+    for condition in node["status"]["conditions"].as_array_mut().into_iter().flatten() {
+        if let Some(condition) = condition.as_object_mut() {
+            condition.remove("lastHeartbeatTime");
+        }
+    }
+    node
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn node(version: &str, beat: &str, ready: &str) -> Value {
+        json!({"metadata": {"name": "n", "resourceVersion": version},
+            "status": {"conditions": [{"type": "Ready", "status": ready, "lastHeartbeatTime": beat}]}})
+    }
+
+    #[test]
+    fn a_heartbeat_is_no_change_and_a_condition_is() {
+        let before = without_heartbeat(node("1", "a", "True"));
+        assert_eq!(before, without_heartbeat(node("2", "b", "True")));
+        assert_ne!(before, without_heartbeat(node("2", "b", "False")));
+    }
+}

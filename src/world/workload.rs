@@ -1,0 +1,294 @@
+//! Workloads: what somebody asks the cluster for. Made, scaled and taken away as objects; owners, scheduler and kubelets do
+//! the rest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::core::GroupVersionKind;
+use kube::{Client, ResourceExt as _};
+use serde_json::{Value, json};
+
+use crate::terms::{Period, Room, Taint};
+
+/// Every pod of a workload carries its name under this label.
+pub const LABEL: &str = "app";
+/// A pod says with this annotation how long it takes to end.
+pub(super) const ENDS_IN: &str = "scaleproof.dev/ends-in";
+
+/// Pods that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workload {
+    /// Its name, and that of its owner.
+    pub name: String,
+    /// Where.
+    pub namespace: String,
+    /// What owns the pods.
+    pub owner: Owner,
+    /// How many pods; a daemon set decides for itself.
+    pub pods: u32,
+    /// What each asks for.
+    pub room: Room,
+    /// Nodes with these labels only.
+    pub node_selector: BTreeMap<String, String>,
+    /// Taints it does not mind.
+    pub tolerates: Vec<Taint>,
+    /// Annotations of each pod.
+    pub annotations: BTreeMap<String, String>,
+    /// Volumes of each pod.
+    pub volumes: Vec<Volume>,
+    /// The priority of each pod.
+    pub priority: Option<i32>,
+    /// No two on a node: they must, or they would rather.
+    pub apart: Option<Apart>,
+    /// A disruption budget over them: so many may be away.
+    pub max_unavailable: Option<u32>,
+    /// How long a pod takes to end.
+    pub ends_in: Option<Duration>,
+}
+
+/// What owns the pods of a workload.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Owner {
+    /// A deployment.
+    #[default]
+    Deployment,
+    /// A daemon set.
+    DaemonSet,
+    /// A job.
+    Job,
+    /// A stateful set.
+    StatefulSet,
+    /// Nobody.
+    Nobody,
+}
+
+/// A volume of a pod.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Volume {
+    /// Scratch space of this name on the disk of the node.
+    Scratch(String),
+    /// Scratch space of this name in memory.
+    Memory(String),
+    /// A directory of the node.
+    HostPath(String),
+}
+
+/// How pods keep away from each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Apart {
+    /// They must.
+    Required,
+    /// They would rather.
+    Preferred,
+}
+
+impl Workload {
+    /// So many pods of a deployment that ask for so much.
+    pub fn new(name: &str, pods: u32, room: Room) -> Self {
+        Self {
+            name: name.to_owned(),
+            namespace: "default".to_owned(),
+            owner: Owner::default(),
+            pods,
+            room,
+            node_selector: BTreeMap::new(),
+            tolerates: Vec::new(),
+            annotations: BTreeMap::new(),
+            volumes: Vec::new(),
+            priority: None,
+            apart: None,
+            max_unavailable: None,
+            ends_in: None,
+        }
+    }
+
+    /// Asks for it.
+    pub async fn deploy(&self, client: &Client) -> kube::Result<()> {
+        self.make_namespace(client).await?;
+        if let Some(priority) = self.priority {
+            let class = json!({"metadata": {"name": class_name(priority)}, "value": priority});
+            put(client, ("scheduling.k8s.io", "v1", "PriorityClass"), None, class).await?;
+        }
+        if let Some(away) = self.max_unavailable {
+            let spec = json!({"maxUnavailable": away, "selector": {"matchLabels": {LABEL: self.name}}});
+            let budget = json!({"metadata": {"name": self.name}, "spec": spec});
+            put(client, ("policy", "v1", "PodDisruptionBudget"), Some(&self.namespace), budget).await?;
+        }
+        let Some(kind) = self.owner.kind() else { return self.add_bare(client, 0..self.pods).await };
+        put(client, kind, Some(&self.namespace), self.object()).await
+    }
+
+    /// Asks for more of them, or fewer.
+    pub async fn scale(&self, client: &Client, pods: u32) -> kube::Result<()> {
+        let spec = match self.owner {
+            Owner::Nobody => return self.scale_bare(client, pods).await,
+            Owner::DaemonSet => return Ok(()),
+            Owner::Job => json!({"parallelism": pods}),
+            Owner::Deployment | Owner::StatefulSet => json!({"replicas": pods}),
+        };
+        let Some(kind) = self.owner.kind() else { return Ok(()) };
+        let patch = Patch::Merge(json!({"spec": spec}));
+        api(client, kind, Some(&self.namespace))
+            .patch(&self.name, &PatchParams::default(), &patch)
+            .await
+            .map(drop)
+    }
+
+    /// Takes it away, with its budget.
+    pub async fn remove(&self, client: &Client) -> kube::Result<()> {
+        let budget = ("policy", "v1", "PodDisruptionBudget");
+        if self.max_unavailable.is_some() {
+            take(client, budget, &self.namespace, &self.name).await?;
+        }
+        match self.owner.kind() {
+            Some(kind) => take(client, kind, &self.namespace, &self.name).await,
+            None => self.scale_bare(client, 0).await,
+        }
+    }
+
+    async fn make_namespace(&self, client: &Client) -> kube::Result<()> {
+        put(client, ("", "v1", "Namespace"), None, json!({"metadata": {"name": self.namespace}})).await
+    }
+
+    async fn add_bare(&self, client: &Client, numbers: std::ops::Range<u32>) -> kube::Result<()> {
+        for number in numbers {
+            let mut pod = self.template();
+            pod["metadata"]["name"] = json!(format!("{}-{number}", self.name));
+            put(client, ("", "v1", "Pod"), Some(&self.namespace), pod).await?;
+        }
+        Ok(())
+    }
+
+    async fn scale_bare(&self, client: &Client, wanted: u32) -> kube::Result<()> {
+        let pods: Api<Pod> = Api::namespaced(client.clone(), &self.namespace);
+        let list = pods.list(&ListParams::default().labels(&format!("{LABEL}={}", self.name))).await?;
+        let number = |pod: &Pod| pod.name_any().rsplit('-').next().and_then(|text| text.parse::<u32>().ok());
+        for pod in list.items.iter().filter(|pod| number(pod).is_some_and(|number| number >= wanted)) {
+            take(client, ("", "v1", "Pod"), &self.namespace, &pod.name_any()).await?;
+        }
+        // Those that are there already stay.
+        self.add_bare(client, 0..wanted).await
+    }
+
+    /// The object of the owner.
+    fn object(&self) -> Value {
+        let template = self.template();
+        let selector = json!({"matchLabels": {LABEL: self.name}});
+        let spec = match self.owner {
+            Owner::Job => {
+                let mut template = template;
+                template["spec"]["restartPolicy"] = json!("Never");
+                json!({"parallelism": self.pods, "completions": self.pods, "template": template})
+            }
+            Owner::DaemonSet => json!({"selector": selector, "template": template}),
+            Owner::StatefulSet => json!({"replicas": self.pods, "selector": selector, "template": template,
+                "serviceName": self.name, "podManagementPolicy": "Parallel"}),
+            Owner::Deployment | Owner::Nobody => {
+                json!({"replicas": self.pods, "selector": selector, "template": template})
+            }
+        };
+        json!({"metadata": {"name": self.name, "labels": {LABEL: self.name}}, "spec": spec})
+    }
+
+    fn template(&self) -> Value {
+        let mut annotations = self.annotations.clone();
+        if let Some(ends_in) = self.ends_in {
+            annotations.insert(ENDS_IN.to_owned(), Period(ends_in).to_string());
+        }
+        let granted = self.ends_in.map_or(30, |ends_in| ends_in.as_secs().max(30));
+        let requests = json!({"cpu": format!("{}m", self.room.cpu_milli), "memory": format!("{}Mi", self.room.memory_mib)});
+        json!({
+            "metadata": {"labels": {LABEL: self.name}, "annotations": annotations},
+            "spec": {
+                "containers": [{"name": "main", "image": "hollow:1", "resources": {"requests": requests}}],
+                "nodeSelector": self.node_selector,
+                "tolerations": self.tolerates.iter().map(toleration).collect::<Vec<_>>(),
+                "volumes": self.volumes.iter().map(Volume::object).collect::<Vec<_>>(),
+                "priorityClassName": self.priority.map(class_name),
+                "affinity": self.apart.map(|apart| self.affinity(apart)),
+                "terminationGracePeriodSeconds": granted,
+            },
+        })
+    }
+
+    fn affinity(&self, apart: Apart) -> Value {
+        let term = json!({"topologyKey": "kubernetes.io/hostname",
+            "labelSelector": {"matchLabels": {LABEL: self.name}}});
+        json!({"podAntiAffinity": match apart {
+            Apart::Required => json!({"requiredDuringSchedulingIgnoredDuringExecution": [term]}),
+            Apart::Preferred => {
+                json!({"preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 100, "podAffinityTerm": term}]})
+            }
+        }})
+    }
+}
+
+type Kind = (&'static str, &'static str, &'static str);
+
+impl Owner {
+    fn kind(self) -> Option<Kind> {
+        Some(match self {
+            Owner::Deployment => ("apps", "v1", "Deployment"),
+            Owner::DaemonSet => ("apps", "v1", "DaemonSet"),
+            Owner::StatefulSet => ("apps", "v1", "StatefulSet"),
+            Owner::Job => ("batch", "v1", "Job"),
+            Owner::Nobody => return None,
+        })
+    }
+}
+
+impl Volume {
+    fn object(&self) -> Value {
+        match self {
+            Volume::Scratch(name) => json!({"name": name, "emptyDir": {}}),
+            Volume::Memory(name) => json!({"name": name, "emptyDir": {"medium": "Memory"}}),
+            Volume::HostPath(path) => {
+                let name =
+                    path.trim_matches('/').replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+                json!({"name": format!("host-{}", name.to_ascii_lowercase()), "hostPath": {"path": path}})
+            }
+        }
+    }
+}
+
+fn toleration(taint: &Taint) -> Value {
+    let operator = if taint.value.is_empty() { "Exists" } else { "Equal" };
+    let value = Some(&taint.value).filter(|value| !value.is_empty());
+    json!({"key": taint.key, "operator": operator, "value": value, "effect": taint.effect})
+}
+
+/// What class names priorities of this value.
+fn class_name(priority: i32) -> String {
+    if priority < 0 { format!("below-{}", priority.unsigned_abs()) } else { format!("above-{priority}") }
+}
+
+fn api(client: &Client, (group, version, kind): Kind, namespace: Option<&str>) -> Api<DynamicObject> {
+    let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+    match namespace {
+        Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+        None => Api::all_with(client.clone(), &resource),
+    }
+}
+
+/// Makes an object; one that is there already stays as it is.
+async fn put(client: &Client, kind: Kind, namespace: Option<&str>, mut object: Value) -> kube::Result<()> {
+    let (group, version, name) = kind;
+    object["apiVersion"] =
+        json!(if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") });
+    object["kind"] = json!(name);
+    let object: DynamicObject = serde_json::from_value(object).map_err(kube::Error::SerdeError)?;
+    match api(client, kind, namespace).create(&PostParams::default(), &object).await {
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+        done => done.map(drop),
+    }
+}
+
+/// Takes an object away; one that is gone already is gone.
+async fn take(client: &Client, kind: Kind, namespace: &str, name: &str) -> kube::Result<()> {
+    match api(client, kind, Some(namespace)).delete(name, &DeleteParams::background()).await {
+        Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
+        done => done.map(drop),
+    }
+}

@@ -1,0 +1,429 @@
+//! A bought machine becomes a node, pods run on it, and it goes: cluster, cloud and world together, on a virtual clock.
+
+#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use mock_clock::{Clock as _, Mode, Time, VirtualClock};
+use mock_hetzner::Request;
+use mock_kubernetes::ControlPlane;
+use scaleproof::cloud::{self, Cloud, Order};
+use scaleproof::cluster::{Cluster as _, Embedded, Existing, Live, Observer, PodCount};
+use scaleproof::history::{Change, What};
+use scaleproof::terms::{Pool, Room, Stage, Taint};
+use scaleproof::world::{FirstBite, FixedNode, LABEL, Owner, Timetable, Workload, World};
+use serde_json::{Value, json};
+
+type Events = Arc<Mutex<Vec<(Time, What)>>>;
+
+/// Everything but a subject.
+struct Stand {
+    clock: VirtualClock,
+    world: World,
+    cloud: Cloud,
+    observer: Observer,
+    events: Events,
+    _cluster: Embedded,
+}
+
+fn pool(name: &str, initial: u32) -> Pool {
+    Pool {
+        name: name.to_owned(),
+        machine: "cx33".to_owned(),
+        location: "fsn1".to_owned(),
+        min: 0,
+        max: 300,
+        labels: BTreeMap::from([("kind".to_owned(), name.to_owned())]),
+        taints: vec![Taint {
+            key: "only".to_owned(),
+            value: name.to_owned(),
+            effect: "NoSchedule".to_owned(),
+        }],
+        priority: None,
+        initial,
+        room: cloud::room("cx33").unwrap(),
+    }
+}
+
+impl Stand {
+    async fn start(pools: &[Pool]) -> Stand {
+        let clock = VirtualClock::idle_skip().unwrap();
+        let mut cluster = Embedded::new(1);
+        let access = cluster.start(&clock).await.unwrap();
+        let events: Events = Arc::default();
+        let tell: scaleproof::cluster::Tell = Arc::new({
+            let (events, clock) = (Arc::clone(&events), clock.clone());
+            move |what| events.lock().unwrap().push((clock.now(), what))
+        });
+        let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell);
+        observer.until_listed().await;
+        let order = Order { clock: &clock, seed: 7, pools, tell: Arc::clone(&tell) };
+        let (cloud, machines) = Cloud::start(order).await.unwrap();
+        let trouble = Arc::new(move |why| tell(What::Trouble(why)));
+        let client = access.client().unwrap();
+        let world = World::start(client, clock.clone(), Timetable::new(7), machines, trouble);
+        world.until_ready(pools.iter().map(|pool| pool.initial as usize).sum()).await;
+        Stand { clock, world, cloud, observer, events, _cluster: cluster }
+    }
+
+    fn live(&self) -> &Live {
+        self.observer.live()
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let request = Request::new(method, path).token(self.cloud.token()).body(body.to_string());
+        let reply = self.cloud.mock().with(|engine, now| engine.answer(now, &request));
+        assert!(reply.status < 300, "{method} {path}: {reply:?}");
+        serde_json::from_slice(&reply.body.unwrap()).unwrap()
+    }
+
+    fn buy(&self, name: &str, pool: &str) -> u64 {
+        let server = json!({"name": name, "server_type": "cx33", "location": "fsn1", "image": cloud::IMAGE,
+            "labels": {cloud::POOL: pool}});
+        self.ask("POST", "/v1/servers", &server)["server"]["id"].as_u64().unwrap()
+    }
+
+    /// Waits for something that must come within so many seconds.
+    async fn until(&self, within_s: u64, what: &str, come: impl Fn(&Live) -> bool) {
+        let mut changes = self.live().changes();
+        let end = self.clock.now() + Duration::from_secs(within_s);
+        loop {
+            changes.borrow_and_update();
+            if come(self.live()) {
+                return;
+            }
+            let waited = self.clock.timeout_at(end, changes.changed()).await;
+            assert!(waited.is_ok(), "not within {within_s} s: {what}\n{}", self.clock.status());
+        }
+    }
+
+    async fn ready_nodes(&self, within_s: u64, pool: &str, count: usize) {
+        self.until(within_s, "nodes are ready", |live| live.ready_nodes(cloud::POOL, pool) == count).await;
+    }
+
+    async fn running(&self, within_s: u64, workload: &str, count: u32) {
+        self.until(within_s, "pods run", |live| live.pods(LABEL, workload).running == count).await;
+    }
+
+    /// What was told of the objects of a kind and name, in order.
+    fn told(&self, kind: &str, name: &str) -> Vec<(Time, Change, Value)> {
+        let events = self.events.lock().unwrap();
+        let objects = events.iter().filter_map(|(at, what)| match what {
+            What::Object(object) if object.kind == kind && object.name == name => {
+                Some((*at, object.change, object.object.clone()))
+            }
+            _ => None,
+        });
+        objects.collect()
+    }
+
+    /// When a node was first seen like this.
+    #[track_caller]
+    fn first(&self, node: &str, what: &str, like: impl Fn(&Value) -> bool) -> Time {
+        let told = self.told("Node", node);
+        let found = told.iter().find(|(_, _, object)| like(object));
+        found.unwrap_or_else(|| panic!("{node} was never seen with {what}: {told:#?}")).0
+    }
+
+    /// Nothing went wrong in the harness itself.
+    fn end(self) {
+        for (at, what) in self.events.lock().unwrap().iter() {
+            assert!(!matches!(what, What::Trouble(_)), "{at}: {what:?}");
+        }
+    }
+}
+
+fn condition<'a>(node: &'a Value, kind: &str) -> &'a Value {
+    let conditions = node["status"]["conditions"].as_array().unwrap();
+    conditions.iter().find(|it| it["type"] == kind).unwrap_or(&Value::Null)
+}
+
+fn has_taint(node: &Value, key: &str) -> bool {
+    node["spec"]["taints"].as_array().is_some_and(|taints| taints.iter().any(|it| it["key"] == key))
+}
+
+fn quietly() -> FirstBite {
+    Box::new(|_| {})
+}
+
+fn within(span: Duration, least_ms: u64, most_ms: u64) -> bool {
+    (Duration::from_millis(least_ms)..=Duration::from_millis(most_ms)).contains(&span)
+}
+
+fn web(pods: u32) -> Workload {
+    let toleration = Taint { key: "only".into(), value: "small".into(), effect: "NoSchedule".into() };
+    Workload {
+        tolerates: vec![toleration],
+        ..Workload::new("web", pods, Room { cpu_milli: 1000, memory_mib: 512 })
+    }
+}
+
+const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bought_server_becomes_a_ready_node_stage_by_stage() {
+    let stand = Stand::start(&[pool("small", 0)]).await;
+    let id = stand.buy("small-1", "small");
+    stand.ready_nodes(120, "small", 1).await;
+
+    let running = {
+        let events = stand.events.lock().unwrap();
+        let on = |what: &What| matches!(what, What::Server(server) if server.status == "running");
+        events.iter().find(|(_, what)| on(what)).unwrap().0
+    };
+    let there = stand.first("small-1", "anything", |_| true);
+    let known = stand.first("small-1", "a provider id", |node| node["spec"]["providerID"] != Value::Null);
+    let network = stand.first("small-1", "a network", |node| {
+        condition(node, "NetworkUnavailable")["status"] == "False"
+            && condition(node, "Ready")["message"] == "CSINode is not yet initialized"
+    });
+    let drivers = stand.first("small-1", "drivers", |node| {
+        condition(node, "Ready")["status"] == "False"
+            && condition(node, "Ready")["message"].as_str().unwrap().contains("runtime status")
+    });
+    let ready = stand.first("small-1", "readiness", |node| condition(node, "Ready")["status"] == "True");
+    // As long as the table says, a tenth more or less, on a grid of a quarter of a second, and what the machine needs.
+    assert!(within(there - running, 22_500, 29_000), "boot and registration: {:?}", there - running);
+    assert!(within(known - there, 1_800, 3_500), "provider id: {:?}", known - there);
+    assert!(within(network - there, 9_000, 12_500), "network: {:?}", network - there);
+    assert!(within(drivers - network, 3_600, 5_500), "drivers: {:?}", drivers - network);
+    assert!(within(ready - drivers, 1_800, 3_500), "readiness: {:?}", ready - drivers);
+
+    let told = stand.told("Node", "small-1");
+    let (first, last) = (&told.first().unwrap().2, &told.last().unwrap().2);
+    for taint in [UNINITIALIZED, "node.kubernetes.io/not-ready", "only"] {
+        assert!(has_taint(first, taint), "{taint}: {first:#}");
+    }
+    assert!(
+        condition(first, "Ready")["message"].as_str().unwrap().contains("NetworkPluginNotReady"),
+        "{first:#}"
+    );
+    assert!(!has_taint(last, UNINITIALIZED), "{last:#}");
+    assert_eq!(last["spec"]["providerID"], format!("hcloud://{id}"));
+    let labels = &last["metadata"]["labels"];
+    for (label, value) in [
+        ("kubernetes.io/hostname", "small-1"),
+        ("kubernetes.io/arch", "amd64"),
+        ("kind", "small"),
+        (cloud::POOL, "small"),
+        ("node.kubernetes.io/instance-type", "cx33"),
+        ("topology.kubernetes.io/region", "fsn1"),
+        ("csi.hetzner.cloud/location", "fsn1"),
+    ] {
+        assert_eq!(labels[label], value, "{labels:#}");
+    }
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_run_on_it_and_it_goes_with_its_server() {
+    let stand = Stand::start(&[pool("small", 2)]).await;
+    stand.ready_nodes(1, "small", 2).await;
+    stand.world.deploy(&web(6)).await.unwrap();
+    stand.running(60, "web", 6).await;
+
+    let id = stand.buy("small-x", "small");
+    stand.ready_nodes(120, "small", 3).await;
+    let before = stand.clock.now();
+    stand.ask("DELETE", &format!("/v1/servers/{id}"), &json!({}));
+    stand.until(120, "the node is gone", |live| live.nodes(cloud::POOL, "small").len() == 2).await;
+    let told = stand.told("Node", "small-x");
+    let ready = condition(&told[told.len() - 2].2, "Ready");
+    assert_eq!(ready["status"], "Unknown", "it was not ready before it went");
+    assert!(within(stand.clock.now() - before, 35_000, 62_000), "{:?}", stand.clock.now() - before);
+    stand.until(60, "its lease is gone", |live| live.stray_leases() == 0).await;
+
+    stand.world.scale(&web(6), 1).await.unwrap();
+    let one = PodCount { all: 1, running: 1, ..PodCount::default() };
+    stand.until(60, "one pod is left", |live| live.pods(LABEL, "web") == one).await;
+    stand.world.remove(&web(6)).await.unwrap();
+    stand.until(60, "none is left", |live| live.pods(LABEL, "web").all == 0).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
+    let stand = Stand::start(&[pool("small", 0)]).await;
+    let bitten = Arc::new(Mutex::new(Vec::new()));
+    let bite = Arc::clone(&bitten);
+    let first: FirstBite = Box::new(move |whom| bite.lock().unwrap().push(whom.to_owned()));
+    let slow = stand.world.slow_stage(Some("small"), Stage::Network, Duration::from_secs(3600), first);
+    stand.buy("late", "small");
+    stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
+    stand.clock.sleep(Duration::from_secs(600)).await;
+    let node = stand.live().object("Node", "", "late").unwrap();
+    let ready = condition(&node, "Ready");
+    assert_eq!(ready["status"], "False");
+    assert!(ready["message"].as_str().unwrap().contains("NetworkPluginNotReady"), "{ready}");
+    assert_ne!(node["spec"]["providerID"], Value::Null, "only the network is late");
+    assert_eq!(slow.heal(), 1);
+    assert_eq!(*bitten.lock().unwrap(), ["late"]);
+    stand.ready_nodes(15, "small", 1).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_flap_fall_silent_and_come_back() {
+    let stand = Stand::start(&[pool("small", 3)]).await;
+    stand.ready_nodes(1, "small", 3).await;
+    let flapping = stand.world.flapping("small", Duration::from_secs(30), quietly());
+    stand.ready_nodes(5, "small", 0).await;
+    stand.ready_nodes(35, "small", 3).await;
+    stand.ready_nodes(35, "small", 0).await;
+    assert!(flapping.heal() >= 6);
+    stand.ready_nodes(5, "small", 3).await;
+
+    let silent = stand.world.silent_kubelets("small", Some(1), quietly());
+    let silenced = stand.clock.now();
+    stand.ready_nodes(60, "small", 2).await;
+    assert!(stand.clock.now() - silenced > Duration::from_secs(30), "leases are good for a while");
+    let told = stand.told("Node", "small-first-1");
+    assert_eq!(condition(&told.last().unwrap().2, "Ready")["status"], "Unknown", "the first by name");
+    assert!(silent.heal() > 0);
+    stand.ready_nodes(15, "small", 3).await;
+    let off = json!({"deed": "power_off", "server": "small-first-2"});
+    stand.cloud.deed(&off).unwrap();
+    stand.ready_nodes(70, "small", 2).await;
+    stand
+        .until(15, "its node is marked", |live| {
+            let node = live.object("Node", "", "small-first-2").unwrap();
+            has_taint(&node, "node.cloudprovider.kubernetes.io/shutdown")
+        })
+        .await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_that_nobody_introduces_or_that_never_come() {
+    let stand = Stand::start(&[pool("small", 0)]).await;
+    let careless = stand.world.no_cloud_provider(None, quietly());
+    let lonely = stand.buy("lonely", "small");
+    stand.ready_nodes(120, "small", 1).await;
+    let node = stand.live().object("Node", "", "lonely").unwrap();
+    assert!(!has_taint(&node, UNINITIALIZED) && node["spec"]["providerID"].is_null(), "{node:#}");
+    assert_eq!(careless.heal(), 1);
+
+    let down = stand.world.controller_down(quietly());
+    stand.buy("waiting", "small");
+    stand.ready_nodes(120, "small", 2).await;
+    stand.ask("DELETE", &format!("/v1/servers/{lonely}"), &json!({}));
+    stand.clock.sleep(Duration::from_secs(300)).await;
+    let node = stand.live().object("Node", "", "waiting").unwrap();
+    assert!(has_taint(&node, UNINITIALIZED) && node["spec"]["providerID"].is_null(), "{node:#}");
+    assert!(stand.live().object("Node", "", "lonely").is_some(), "nobody takes it away");
+    assert_eq!(down.heal(), 2);
+    stand
+        .until(15, "one is introduced, one goes", |live| {
+            let introduced = |node: Value| node["spec"]["providerID"] != Value::Null;
+            live.object("Node", "", "lonely").is_none()
+                && live.object("Node", "", "waiting").is_some_and(introduced)
+        })
+        .await;
+
+    let never = stand.world.never_registers(Some("small"), quietly());
+    stand.buy("never", "small");
+    stand.clock.sleep(Duration::from_secs(1800)).await;
+    assert!(stand.live().object("Node", "", "never").is_none());
+    assert_eq!(never.heal(), 1);
+    stand.ready_nodes(60, "small", 2).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_end_in_their_time_or_never() {
+    let stand = Stand::start(&[]).await;
+    let fixed = FixedNode {
+        name: "fixed".into(),
+        room: Room { cpu_milli: 4000, memory_mib: 8192 },
+        labels: BTreeMap::new(),
+        taints: Vec::new(),
+        provider_id: Some("other://1".into()),
+    };
+    stand.world.add_fixed_node(&fixed);
+    stand.world.until_ready(1).await;
+    let small = Room { cpu_milli: 100, memory_mib: 64 };
+    for (name, owner) in [
+        ("bare", Owner::Nobody),
+        ("daemons", Owner::DaemonSet),
+        ("job", Owner::Job),
+        ("stateful", Owner::StatefulSet),
+        ("slow", Owner::Deployment),
+    ] {
+        let ends_in = (name == "slow").then_some(Duration::from_secs(90));
+        let workload = Workload { owner, ends_in, max_unavailable: Some(0), ..Workload::new(name, 1, small) };
+        stand.world.deploy(&workload).await.unwrap();
+        stand.running(60, name, 1).await;
+        let stubborn = (name == "bare").then(|| stand.world.pod_never_ends("bare", quietly()));
+        let before = stand.clock.now();
+        stand.world.remove(&workload).await.unwrap();
+        if let Some(stubborn) = stubborn {
+            stand.clock.sleep(Duration::from_secs(3600)).await;
+            assert_eq!(stand.live().pods(LABEL, name).ending, 1);
+            assert_eq!(stubborn.heal(), 1);
+        }
+        stand.until(120, "it is gone", |live| live.pods(LABEL, name).all == 0).await;
+        let took = stand.clock.now() - before;
+        assert_eq!(took > Duration::from_secs(30), ["slow", "bare"].contains(&name), "{name} took {took:?}");
+    }
+    let wrong = stand.world.wrong_clock(-3600, quietly());
+    stand.clock.sleep(Duration::from_secs(301)).await;
+    assert!(wrong.heal() > 0);
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cluster_of_somebody_else_is_taken_in_real_time_only() {
+    let clock = VirtualClock::start(Mode::Real, None).unwrap();
+    let plane = ControlPlane::builder().clock(clock.clone()).start().await.unwrap();
+    let path = std::env::temp_dir().join(format!("scaleproof-kubeconfig-{}", std::process::id()));
+    std::fs::write(&path, plane.kubeconfig()).unwrap();
+    let access = Existing::new(&path).start(&clock).await.unwrap();
+    assert_eq!(
+        (access.kind, access.url.as_str(), access.ca_pem.as_str()),
+        ("existing", plane.url().as_str(), plane.ca_pem())
+    );
+    assert!(access.version.starts_with("v1."), "{}", access.version);
+    let skipping = VirtualClock::idle_skip().unwrap();
+    let error = Existing::new(&path).start(&skipping).await.unwrap_err();
+    assert!(error.to_string().contains("--time real"), "{error}");
+
+    // Watches outlive what they watch: another control plane at the same place, with other objects.
+    let events: Events = Arc::default();
+    let told = Arc::clone(&events);
+    let tell: scaleproof::cluster::Tell =
+        Arc::new(move |what| told.lock().unwrap().push((Time::EPOCH, what)));
+    let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell);
+    observer.until_listed().await;
+    let world_of = |name: &'static str| {
+        let client = access.client().unwrap();
+        async move {
+            Workload { owner: Owner::Nobody, ..Workload::new(name, 1, Room::default()) }.deploy(&client).await
+        }
+    };
+    world_of("first").await.unwrap();
+    let mut changes = observer.live().changes();
+    while observer.live().pods(LABEL, "first").all == 0 {
+        changes.changed().await.unwrap();
+    }
+    plane.compact();
+    world_of("second").await.unwrap();
+    while observer.live().pods(LABEL, "second").all == 0 {
+        changes.changed().await.unwrap();
+    }
+    std::fs::remove_file(&path).unwrap();
+    plane.stop().await;
+    let error = Existing::new(&path).start(&clock).await.unwrap_err();
+    assert!(error.to_string().contains("kubeconfig"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_hundred_servers_at_once() {
+    let stand = Stand::start(&[pool("many", 0)]).await;
+    for number in 0..200 {
+        stand.buy(&format!("many-{number}"), "many");
+    }
+    stand.ready_nodes(240, "many", 200).await;
+    stand.end();
+}
