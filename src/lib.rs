@@ -21,5 +21,6 @@ pub mod check;
 pub mod cli;
 
 pub mod code;
+pub mod document;
 pub mod exit;
 pub mod terms;
