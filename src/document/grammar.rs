@@ -263,7 +263,13 @@ fn shared<'a>(choices: &[&'a Json]) -> BTreeSet<&'a str> {
 
 /// For each choice that is a map, the field that says that it is this one.
 fn tags<'a>(choices: &[&'a Json]) -> Vec<&'a str> {
-    let shared = if choices.len() > 1 { shared(choices) } else { BTreeSet::new() };
+    let maps = choices.iter().filter(|choice| choice["properties"].is_object()).count();
+    // A map that stands alone is no choice, unless words stand beside it.
+    let shared = match (maps, choices.len()) {
+        (1, 1) => return Vec::new(),
+        (1, _) => BTreeSet::new(),
+        _ => shared(choices),
+    };
     let required =
         |choice: &&'a Json| choice["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
     choices.iter().filter_map(|choice| required(choice).find(|field| !shared.contains(field))).collect()

@@ -8,6 +8,7 @@ pub fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String
     let nearest = known.iter().map(|other| (distance(word, other), *other)).min();
     match nearest {
         Some((far, other)) if far <= 1 + word.chars().count() / 4 => format!("did you mean `{other}`?"),
+        Some((_, only)) if known.len() == 1 => format!("there is only `{only}`"),
         Some(_) => {
             let mut all = String::from("there are ");
             for (before, other) in known.iter().enumerate() {
