@@ -262,6 +262,8 @@ pub enum SubjectOption {
     UnreadyEnabled,
     /// Whether unregistered machines are removed below the minimum.
     ForceDeleteUnregistered,
+    /// A named way of being wrong, for scenarios that show that the harness has eyes: only `mock-autoscaler` has any.
+    Defect,
 }
 
 impl fmt::Display for SubjectOption {

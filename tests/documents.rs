@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use scaleproof::code::Code;
 use scaleproof::document::Mistakes;
-use scaleproof::{scenario, subject};
+use scaleproof::scenario::{self, Known};
+use scaleproof::subject;
 use serde_json::Value;
 
 /// Files below a folder that end so.
@@ -39,7 +40,7 @@ fn refused(path: &Path) -> Mistakes {
     let (name, text) = (name(path), fs::read_to_string(path).unwrap());
     let codes = [Code::new("SU-01"), Code::new("SD-01"), Code::new("HY-02")];
     let read = if name.contains("/scenario/") {
-        scenario::read(&name, &text, Some(&codes)).map(drop)
+        scenario::read(&name, &text, Known { codes: Some(&codes), ..Known::default() }).map(drop)
     } else {
         subject::read(&name, &text).map(drop)
     };
@@ -67,7 +68,7 @@ fn every_suite_and_every_profile_is_read() {
         let up = "../".repeat(name(&path).matches('/').count());
         let first = format!("# yaml-language-server: $schema={up}fixtures/schemas/scenario.schema.json\n");
         assert!(text.starts_with(&first), "{} does not begin with {first}", name(&path));
-        if let Err(mistakes) = scenario::read(&name(&path), &text, None) {
+        if let Err(mistakes) = scenario::read(&name(&path), &text, Known::default()) {
             panic!("{mistakes}");
         }
     }

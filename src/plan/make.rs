@@ -42,12 +42,17 @@ pub fn make(
         steps.push(Planned { says: words::act(&act), act, seed: draw.number() });
     }
     let converge = scenario.converge.map_or(Ok(Period(CONVERGE)), |span| spans.period(span))?;
-    let pools = given.pools.iter().map(|(name, spec)| pool(name, spec, machine_room)).collect::<Result<_, _>>()?;
+    let pools =
+        given.pools.iter().map(|(name, spec)| pool(name, spec, machine_room)).collect::<Result<_, _>>()?;
     Ok(Plan {
         seed,
         pools,
         fixed_nodes: given.fixed_nodes.clone().unwrap_or_else(|| vec![control_plane()]),
-        workloads: given.workloads.iter().map(|workload| spans.workload(workload)).collect::<Result<_, _>>()?,
+        workloads: given
+            .workloads
+            .iter()
+            .map(|workload| spans.workload(workload))
+            .collect::<Result<_, _>>()?,
         options: given.options.clone(),
         timers: timers.clone(),
         replicas: given.replicas,

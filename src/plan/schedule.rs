@@ -63,8 +63,7 @@ impl Plan {
 }
 
 fn when(least: Period, most: Period) -> String {
-    let told =
-        if least == most { format!("T+{least}") } else { format!("T+{least} … at most T+{most}") };
+    let told = if least == most { format!("T+{least}") } else { format!("T+{least} … at most T+{most}") };
     format!("{told:<30}")
 }
 
@@ -72,5 +71,7 @@ fn of_pool(pool: &Pool) -> String {
     let Pool { name, machine, location, min, max, initial, room, .. } = pool;
     let Room { cpu_milli, memory_mib } = room;
     let there = if *initial == 0 { String::new() } else { format!(", {initial} at the beginning") };
-    format!("{name}: {machine} in {location} with {cpu_milli}m and {memory_mib}Mi each, {min} to {max}{there}")
+    format!(
+        "{name}: {machine} in {location} with {cpu_milli}m and {memory_mib}Mi each, {min} to {max}{there}"
+    )
 }

@@ -10,7 +10,7 @@ mod span;
 mod written;
 
 pub use fault::{CallMatch, Edit, FateSpec, FaultSpec, Stage};
-pub use read::{read, schema};
+pub use read::{Known, read, schema};
 pub use span::Span;
 
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ pub struct PoolSpec {
     pub min: u32,
     /// Not more.
     pub max: u32,
-    /// How many there are when the run begins, as ready nodes.
+    /// How many there are when the run begins, as ready nodes. They are called by pool and number: `small-0`, `small-1`.
     #[serde(default)]
     pub initial: u32,
     /// Labels of its nodes.

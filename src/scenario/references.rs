@@ -4,13 +4,17 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::Known;
 use crate::code::Code;
-use crate::document::{Mistake, Node, meant};
+use crate::document::{Entry, Mistake, Node, meant};
 
 /// Every such mistake.
-pub(super) fn mistakes(tree: &Node, codes: Option<&[Code]>) -> Vec<Mistake> {
-    let mut sight = Sight { tree, found: Vec::new(), workloads: BTreeMap::new(), faults: BTreeMap::new() };
-    if let Some(codes) = codes {
+pub(super) fn mistakes(tree: &Node, known: Known<'_>) -> Vec<Mistake> {
+    let mut sight =
+        Sight { tree, known, found: Vec::new(), workloads: BTreeMap::new(), faults: BTreeMap::new() };
+    if let Some(codes) = known.codes {
         sight.codes(codes);
     }
     sight.pools();
@@ -26,6 +30,7 @@ pub(super) fn mistakes(tree: &Node, codes: Option<&[Code]>) -> Vec<Mistake> {
 /// What is known at a step.
 struct Sight<'a> {
     tree: &'a Node,
+    known: Known<'a>,
     found: Vec<Mistake>,
     /// Workloads that have been asked for, with the line.
     workloads: BTreeMap<&'a str, u64>,
@@ -49,6 +54,16 @@ impl<'a> Sight<'a> {
 
     fn pools(&mut self) {
         for pool in self.pool_entries() {
+            for (name, known) in [("type", self.known.machines), ("location", self.known.locations)] {
+                let named = pool.node.get(name).and_then(|node| Some((node, node.text()?)));
+                if let (Some((node, text)), Some(known)) = (named, known) {
+                    if !known.contains(&text) {
+                        let what = format!("the cloud has no {name} `{text}`");
+                        let hint = meant(text, known.iter().copied());
+                        self.found.push(Mistake::at(node.place, what).hint(hint));
+                    }
+                }
+            }
             let number = |name: &str| pool.node.get(name).and_then(Node::count);
             let Some(max) = number("max") else { continue };
             for name in ["min", "initial"] {
@@ -63,7 +78,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    fn pool_entries(&self) -> &'a [crate::document::Entry] {
+    fn pool_entries(&self) -> &'a [Entry] {
         self.tree.get("given").and_then(|given| given.get("pools")).map(Node::entries).unwrap_or_default()
     }
 
@@ -102,6 +117,7 @@ impl<'a> Sight<'a> {
             "hurt" => self.hurt(step),
             "heal" => self.heal(step),
             "node" => self.pool(step.get("pool")),
+            "cloud" => self.of_the_cloud(step, self.known.deed),
             _ => {}
         }
     }
@@ -122,7 +138,7 @@ impl<'a> Sight<'a> {
         }
         if let Some(fault) = step.get("bitten") {
             let known: Vec<&str> = self.faults.keys().copied().collect();
-            self.known(fault, "fault", &known, "hurt");
+            self.named(fault, "fault", &known, "hurt");
         }
     }
 
@@ -137,10 +153,10 @@ impl<'a> Sight<'a> {
     fn hurt(&mut self, step: &'a Node) {
         let what = step.entries().iter().find(|entry| !["name", "lasting"].contains(&entry.key.as_str()));
         let Some(what) = what else { return };
-        if what.key == "pod_never_ends" {
-            self.workload(Some(&what.node));
-        } else {
-            self.pool(what.node.get("pool"));
+        match what.key.as_str() {
+            "pod_never_ends" => self.workload(Some(&what.node)),
+            "cloud" => self.of_the_cloud(&what.node, self.known.trouble),
+            _ => self.pool(what.node.get("pool")),
         }
         let (name, place) = match step.get("name").and_then(|name| Some((name.text()?, name.place))) {
             Some(named) => named,
@@ -152,12 +168,18 @@ impl<'a> Sight<'a> {
         }
     }
 
+    fn of_the_cloud(&mut self, node: &Node, check: Option<fn(&Value) -> Result<(), String>>) {
+        if let Some(Err(why)) = check.map(|check| check(&node.plain())) {
+            self.found.push(Mistake::at(node.place, why));
+        }
+    }
+
     fn heal(&mut self, step: &'a Node) {
         let Some(name) = step.text() else { return };
         match self.faults.get(name) {
             None => {
                 let known: Vec<&str> = self.faults.keys().copied().collect();
-                self.known(step, "fault", &known, "hurt");
+                self.named(step, "fault", &known, "hurt");
             }
             Some(Some(line)) => {
                 let what = format!("the fault `{name}` is healed by line {line} already");
@@ -170,18 +192,18 @@ impl<'a> Sight<'a> {
     fn workload(&mut self, name: Option<&'a Node>) {
         if let Some(name) = name {
             let known: Vec<&str> = self.workloads.keys().copied().collect();
-            self.known(name, "workload", &known, "deployed");
+            self.named(name, "workload", &known, "deployed");
         }
     }
 
     fn pool(&mut self, name: Option<&'a Node>) {
         if let Some(name) = name {
             let known: Vec<&str> = self.pool_entries().iter().map(|pool| pool.key.as_str()).collect();
-            self.known(name, "pool", &known, "given");
+            self.named(name, "pool", &known, "given");
         }
     }
 
-    fn known(&mut self, name: &Node, kind: &str, known: &[&str], how: &str) {
+    fn named(&mut self, name: &Node, kind: &str, known: &[&str], how: &str) {
         let Some(text) = name.text().filter(|text| !known.contains(text)) else { return };
         let what = format!("the {kind} `{text}` is not {how} here");
         let hint = meant(text, known.iter().copied());
