@@ -6,11 +6,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use proptest::prelude::*;
 use scaleproof::code::Code;
 use scaleproof::document::Mistakes;
+use scaleproof::plan::Draw;
 use scaleproof::scenario::{self, Known};
 use scaleproof::subject;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Files below a folder that end so.
 fn files(folder: &str, end: &str) -> Vec<PathBuf> {
@@ -120,5 +122,84 @@ fn a_validator_of_another_hand_agrees() {
             "{} is refused by the schema too",
             name(&path)
         );
+    }
+}
+
+/// Changes one value somewhere, as a slip of the pen would.
+fn slip(value: &mut Value, draw: &mut Draw) {
+    let deeper = draw.one_of(4) != Some(0);
+    match value {
+        Value::Object(fields) if deeper && !fields.is_empty() => {
+            let at = draw.one_of(fields.len()).unwrap();
+            let name = fields.keys().nth(at).unwrap().clone();
+            match draw.one_of(8) {
+                Some(0) => drop(fields.remove(&name)),
+                Some(1) => {
+                    let moved = fields.remove(&name).unwrap();
+                    fields.insert(format!("{name}s"), moved);
+                }
+                _ => slip(&mut fields[&name], draw),
+            }
+        }
+        Value::Array(items) if deeper && !items.is_empty() => {
+            let at = draw.one_of(items.len()).unwrap();
+            slip(&mut items[at], draw);
+        }
+        _ => {
+            let others = [
+                json!(null),
+                json!(true),
+                json!(3),
+                json!(-1),
+                json!(1.5),
+                json!(1e300),
+                json!("x"),
+                json!("10m"),
+                json!([]),
+                json!({}),
+                json!({"x": 1}),
+            ];
+            *value = others[draw.one_of(others.len()).unwrap()].clone();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 400, ..ProptestConfig::default() })]
+
+    /// Whatever the schema refuses is refused, and what is accepted by both is read.
+    #[test]
+    fn reading_and_schema_agree_about_every_slip(seed: u64) {
+        thread_local! {
+            static GOOD: (Vec<Value>, jsonschema::Validator) = {
+                let read = |path: &PathBuf| serde_yaml::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+                let good = files("suites", ".yaml").iter().map(read).collect();
+                (good, jsonschema::validator_for(&scenario::schema()).unwrap())
+            };
+        }
+        GOOD.with(|(good, validator)| {
+            let mut draw = Draw::new(seed);
+            let mut value = good[draw.one_of(good.len()).unwrap()].clone();
+            slip(&mut value, &mut draw);
+            let told = scenario::read("slip.yaml", &value.to_string(), Known::default()).map_err(|told| told.to_string());
+            let by_schema = validator.is_valid(&value);
+            prop_assert!(by_schema || told.is_err(), "read, though the schema refuses it: {value}");
+            if let Err(told) = told {
+                prop_assert!(!told.contains("this cannot be read"), "{told}: {value}");
+                let named = ["is not given here", "is not deployed here", "is not hurt here", "is there already", "above its", "is taken by"];
+                let only_reading = named.iter().any(|words| told.contains(words));
+                prop_assert!(!by_schema || only_reading, "refused, though the schema accepts it: {told}: {value}");
+            }
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn no_text_is_too_strange(text in "[ -~\\n]{0,60}", other in any::<String>()) {
+        for text in [text, other] {
+            if let Err(told) = scenario::read("strange.yaml", &text, Known::default()) {
+                prop_assert!(!told.mistakes().is_empty() && !told.shown().is_empty());
+            }
+        }
     }
 }

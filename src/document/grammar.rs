@@ -320,14 +320,6 @@ fn kind_told(kind: &str) -> String {
 }
 
 fn range(schema: &Json) -> (i128, i128) {
-    let (least, most) = match schema["format"].as_str() {
-        Some("uint8") => (0, u8::MAX.into()),
-        Some("uint16") => (0, u16::MAX.into()),
-        Some("uint32") => (0, u32::MAX.into()),
-        Some("int32") => (i32::MIN.into(), i32::MAX.into()),
-        Some("int64") => (i64::MIN.into(), i64::MAX.into()),
-        _ => (0, u64::MAX.into()),
-    };
     let bound = |name: &str| schema[name].as_i64().map(i128::from).or(schema[name].as_u64().map(i128::from));
-    (bound("minimum").unwrap_or(least).max(least), bound("maximum").unwrap_or(most).min(most))
+    (bound("minimum").unwrap_or(i128::MIN), bound("maximum").unwrap_or(i128::MAX))
 }

@@ -20,6 +20,7 @@ pub use node::{Entry, Node, Value};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 
 /// Reads a document. `more` notes the mistakes that no schema knows; it sees the tree, however wrong that is.
 pub fn read<T: DeserializeOwned + JsonSchema>(
@@ -41,6 +42,30 @@ pub fn read<T: DeserializeOwned + JsonSchema>(
 }
 
 /// The schema of a type, as editors and [`read`] use it.
-pub fn schema<T: JsonSchema>() -> serde_json::Value {
-    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
+pub fn schema<T: JsonSchema>() -> Json {
+    let mut schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value();
+    bound(&mut schema);
+    schema
+}
+
+/// Writes down the bounds of whole numbers, which schemars leaves to their `format`: nobody else knows that.
+fn bound(schema: &mut Json) {
+    match schema {
+        Json::Object(fields) => {
+            let (least, most): (Json, Json) = match fields.get("format").and_then(Json::as_str) {
+                Some("uint32") => (0.into(), u32::MAX.into()),
+                Some("uint64") => (0.into(), u64::MAX.into()),
+                Some("int32") => (i32::MIN.into(), i32::MAX.into()),
+                Some("int64") => (i64::MIN.into(), i64::MAX.into()),
+                _ => (Json::Null, Json::Null),
+            };
+            if !most.is_null() {
+                fields.entry("minimum").or_insert(least);
+                fields.entry("maximum").or_insert(most);
+            }
+            fields.values_mut().for_each(bound);
+        }
+        Json::Array(items) => items.iter_mut().for_each(bound),
+        _ => {}
+    }
 }

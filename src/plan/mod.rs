@@ -4,6 +4,8 @@
 
 mod draw;
 mod error;
+#[cfg(test)]
+mod laws;
 mod make;
 mod resolve;
 mod schedule;

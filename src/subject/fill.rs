@@ -193,3 +193,113 @@ fn text(written: &str, word: &impl Fn(&str) -> Option<String>) -> Result<String,
     }
     Ok(filled)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::subject;
+    use crate::terms::{Room, Taint};
+
+    const MOCK: &str = include_str!("../../fixtures/autoscalers/mock-autoscaler-hetzner.yaml");
+    const REAL: &str = include_str!("../../fixtures/autoscalers/cluster-autoscaler-hetzner.yaml");
+    const PROXY: &str = include_str!("../../fixtures/autoscalers/cluster-autoscaler-hetzner-proxy.yaml");
+
+    fn profile(text: &str) -> Profile {
+        subject::read("profile.yaml", text).unwrap()
+    }
+
+    fn pool(name: &str) -> Pool {
+        Pool {
+            name: name.to_owned(),
+            machine: "cx33".to_owned(),
+            location: "fsn1".to_owned(),
+            min: 1,
+            max: 5,
+            labels: [("team".to_owned(), "a".to_owned())].into(),
+            taints: vec![Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() }],
+            priority: None,
+            initial: 0,
+            room: Room::default(),
+        }
+    }
+
+    fn filled(
+        profile: &Profile,
+        options: &[(SubjectOption, &str)],
+        timers: &[(Timer, u64)],
+    ) -> Result<Filled, FillError> {
+        let options = options.iter().map(|(option, value)| (*option, (*value).to_owned())).collect();
+        let mut all = profile.timers.clone();
+        all.extend(timers.iter().map(|(timer, s)| (*timer, Period(Duration::from_secs(*s)))));
+        profile.fill(&Circumstances {
+            kubeconfig: "/run/kubeconfig",
+            cloud: "http://127.0.0.1:1/v1",
+            token: "secret",
+            host: "one",
+            port: 8085,
+            directory: "/run/one",
+            ca: "/run/ca.pem",
+            proxy: "http://127.0.0.1:2",
+            pools: &[pool("small"), pool("large")],
+            options: &options,
+            timers: &all,
+        })
+    }
+
+    #[test]
+    fn at_its_defaults_no_timer_is_set() {
+        let filled = filled(&profile(REAL), &[], &[]).unwrap();
+        let expected = [
+            "--cloud-provider=hetzner",
+            "--kubeconfig=/run/kubeconfig",
+            "--address=127.0.0.1:8085",
+            "--v=4",
+            "--nodes=1:5:cx33:fsn1:small",
+            "--nodes=1:5:cx33:fsn1:large",
+        ];
+        assert_eq!(filled.arguments, expected);
+        assert_eq!(filled.environment["HCLOUD_ENDPOINT"], "http://127.0.0.1:1/v1");
+        assert!(!filled.environment.contains_key("HCLOUD_SERVER_CREATION_TIMEOUT"));
+        let config = BASE64_STANDARD.decode(&filled.environment["HCLOUD_CLUSTER_CONFIG"]).unwrap();
+        let config: Value = serde_json::from_slice(&config).unwrap();
+        let taints = json!([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]);
+        assert_eq!(config["nodeConfigs"]["large"]["taints"], taints);
+        assert_eq!(config["nodeConfigs"]["small"]["labels"], json!({"team": "a"}));
+    }
+
+    #[test]
+    fn options_and_timers_are_told() {
+        let options = [(SubjectOption::EnforceMin, "true"), (SubjectOption::UtilizationThreshold, "70")];
+        let timers =
+            [(Timer::UnneededTime, 90), (Timer::GracefulTermination, 60), (Timer::CreationTimeout, 900)];
+        for text in [MOCK, REAL, PROXY] {
+            let filled = filled(&profile(text), &options, &timers).unwrap();
+            for argument in [
+                "--enforce-node-group-min-size=true",
+                "--scale-down-utilization-threshold=0.70",
+                "--scale-down-unneeded-time=1m30s",
+                "--max-graceful-termination-sec=60",
+            ] {
+                assert!(filled.arguments.iter().any(|told| told == argument), "{argument}: {filled:?}");
+            }
+            assert_eq!(filled.environment["HCLOUD_SERVER_CREATION_TIMEOUT"], "15");
+        }
+        let uneven = filled(&profile(REAL), &[], &[(Timer::CreationTimeout, 90)]).unwrap_err();
+        assert_eq!(
+            uneven.to_string(),
+            "set creation_timeout to 1m30s: this subject is told it in whole units that it does not fit"
+        );
+    }
+
+    #[test]
+    fn a_subject_without_an_endpoint_goes_through_the_proxy() {
+        let profile = profile(PROXY);
+        assert_eq!(profile.flavour, subject::Flavour::Proxy);
+        let environment = filled(&profile, &[], &[]).unwrap().environment;
+        assert_eq!(environment["HTTPS_PROXY"], "http://127.0.0.1:2");
+        assert_eq!(environment["SSL_CERT_FILE"], "/run/ca.pem");
+        assert!(!environment.contains_key("HCLOUD_ENDPOINT"));
+    }
+}
