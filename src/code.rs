@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// A code. It is written beside the thing it names, never counted, and never given to another thing.
@@ -32,6 +33,16 @@ impl fmt::Display for Code {
 impl From<Code> for String {
     fn from(code: Code) -> String {
         code.0.into_owned()
+    }
+}
+
+impl JsonSchema for Code {
+    fn schema_name() -> Cow<'static, str> {
+        "Code".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "code", "pattern": "^[A-Z]{1,3}-?[0-9]{2,3}$"})
     }
 }
 

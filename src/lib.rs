@@ -26,5 +26,6 @@ pub mod check;
 pub mod cli;
 
 pub mod code;
+pub mod document;
 pub mod exit;
 pub mod terms;

@@ -6,16 +6,18 @@ mod machine;
 
 pub use machine::{Machine, MachineEvent, Stage};
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// How a subject buys nodes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Provider {
     /// Servers of the Hetzner Cloud.
@@ -66,6 +68,16 @@ impl fmt::Display for Version {
     }
 }
 
+impl JsonSchema for Version {
+    fn schema_name() -> Cow<'static, str> {
+        "Version".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string", "format": "version", "pattern": r"^v?[0-9]+\.[0-9]+\.[0-9]+$"})
+    }
+}
+
 /// A text that is no version. Reads after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VersionError(String);
@@ -103,7 +115,7 @@ impl From<Version> for String {
 }
 
 /// A timer of a subject: windows are written against these, so that one scenario serves every profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Timer {
     /// From one loop to the next.
@@ -156,6 +168,12 @@ pub enum Timer {
     StatusAge,
 }
 
+impl fmt::Display for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 /// The timers of a subject as it runs. A timer that is not there does not exist for it.
 pub type Timers = BTreeMap<Timer, Period>;
 
@@ -167,6 +185,21 @@ pub struct Period(pub Duration);
 impl fmt::Display for Period {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(&SpanPrinter::new().spacing(Spacing::None).unsigned_duration_to_string(&self.0))
+    }
+}
+
+impl JsonSchema for Period {
+    fn schema_name() -> Cow<'static, str> {
+        "Period".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "How long something takes: `10m`, `1h30m`, `250ms`.",
+            "type": "string",
+            "format": "period",
+            "pattern": "^([0-9]+(h|m|s|ms))+$",
+        })
     }
 }
 
@@ -185,7 +218,10 @@ impl std::error::Error for PeriodError {}
 impl FromStr for Period {
     type Err = PeriodError;
     fn from_str(text: &str) -> Result<Self, PeriodError> {
-        SpanParser::new().parse_unsigned_duration(text).map(Period).map_err(|_| PeriodError(text.to_owned()))
+        // The parser knows many ways to write the same; people are offered one.
+        let compact = text.bytes().all(|byte| byte.is_ascii_digit() || b"hms".contains(&byte));
+        let read = SpanParser::new().parse_unsigned_duration(text).ok().filter(|_| compact);
+        read.map(Period).ok_or_else(|| PeriodError(text.to_owned()))
     }
 }
 
@@ -203,7 +239,7 @@ impl From<Period> for String {
 }
 
 /// Something that a subject can be asked for, whatever its flag is called.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectOption {
     /// Fill pools up to their minimum: `true` or `false`.
@@ -230,6 +266,14 @@ pub enum SubjectOption {
     UnreadyEnabled,
     /// Whether unregistered machines are removed below the minimum.
     ForceDeleteUnregistered,
+    /// A named way of being wrong, for scenarios that show that the harness has eyes: only `mock-autoscaler` has any.
+    Defect,
+}
+
+impl fmt::Display for SubjectOption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
 }
 
 /// A node group, whatever the provider calls it.
@@ -273,7 +317,7 @@ pub struct Room {
 }
 
 /// A taint of a node.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Taint {
     /// Its key.
@@ -282,11 +326,12 @@ pub struct Taint {
     #[serde(default)]
     pub value: String,
     /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`.
+    #[schemars(extend("enum" = ["NoSchedule", "PreferNoSchedule", "NoExecute"]))]
     pub effect: String,
 }
 
 /// One of the two APIs that a subject calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Api {
     /// The Kubernetes API.
@@ -304,7 +349,9 @@ mod tests {
         for text in ["10m", "1h30m", "250ms", "0s", "48h"] {
             assert_eq!(text.parse::<Period>().unwrap().to_string(), text);
         }
-        assert!("ten minutes".parse::<Period>().is_err() && "-1s".parse::<Period>().is_err());
+        for text in ["ten minutes", "-1s", "", "10", "10 minutes", "1d", "5s3m", "1.5h"] {
+            assert!(text.parse::<Period>().is_err(), "{text}");
+        }
         assert_eq!("v1.32.7".parse(), Ok(Version::new(1, 32, 7)));
         assert!("1.32".parse::<Version>().is_err() && "1.2.3.4".parse::<Version>().is_err());
     }

@@ -1,6 +1,10 @@
 //! The command line: one file a verb. It may use everything, and nobody uses it.
 
+mod files;
+mod lint;
+mod plan;
 mod run;
+mod schema;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -22,12 +26,25 @@ enum Verb {
     /// Run the default suite; as long as there is none, show what there is
     #[command(after_help = exit::help())]
     Run,
+    /// Print the schedule of everything that a run will do
+    #[command(after_help = plan::EXAMPLES)]
+    Plan(plan::Arguments),
+    /// Check scenarios and profiles, and tell every mistake in them
+    #[command(after_help = lint::EXAMPLES)]
+    Lint(lint::Arguments),
+    /// Print the JSON schema of scenarios or profiles, for editors
+    Schema(schema::Arguments),
 }
 
 /// Does what the arguments ask for.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let done = match Arguments::try_parse_from(arguments) {
-        Ok(Arguments { verb: Verb::Run }) => run::run(),
+        Ok(Arguments { verb }) => match verb {
+            Verb::Run => run::run(),
+            Verb::Plan(arguments) => plan::plan(&arguments),
+            Verb::Lint(arguments) => lint::lint(&arguments),
+            Verb::Schema(arguments) => schema::schema(&arguments),
+        },
         Err(refusal) if refusal.use_stderr() => {
             complain(&refusal.render().to_string());
             Ok(Exit::BadInput)

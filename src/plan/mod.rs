@@ -2,10 +2,25 @@
 //!
 //! Spans against timers have become durations, and whatever was to be drawn has been drawn. It does nothing itself.
 
+mod draw;
+mod error;
+#[cfg(test)]
+mod laws;
+mod make;
+mod resolve;
+mod schedule;
+mod words;
+
+pub use draw::Draw;
+pub use error::PlanError;
+pub use make::make;
+
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::scenario::{Condition, FaultSpec, FixedNode, NodeDeed, SubjectDeed, Workload};
-use crate::terms::{Period, Pool, Timers};
+use crate::terms::{Period, Pool, SubjectOption, Timers};
 
 /// Everything that a run will do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +33,8 @@ pub struct Plan {
     pub fixed_nodes: Vec<FixedNode>,
     /// What runs from the beginning.
     pub workloads: Vec<Workload>,
+    /// What the subject is asked to do otherwise than by default.
+    pub options: BTreeMap<SubjectOption, String>,
     /// The timers of the subject as it is started.
     pub timers: Timers,
     /// How many replicas.

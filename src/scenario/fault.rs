@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,8 +10,8 @@ use super::Span;
 pub use crate::terms::Stage;
 
 /// Something that hurts, until it is healed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FaultSpec {
     /// Kubelets of a pool take so long for a stage.
     SlowKubelet {
@@ -92,7 +93,7 @@ pub enum FaultSpec {
 }
 
 /// What of an object is edited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Edit {
     /// A label of no meaning.
@@ -104,7 +105,7 @@ pub enum Edit {
 }
 
 /// Which calls. What is left out matches anything; `*` stands for anything within a text.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallMatch {
     /// `kubernetes` or `cloud`.
@@ -125,14 +126,15 @@ pub struct CallMatch {
 }
 
 /// What happens to a call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum FateSpec {
     /// It is passed on only after so long.
     Delay(Span),
     /// It is answered here.
     Answer {
         /// With this status.
+        #[schemars(range(min = 200, max = 599))]
         status: u16,
         /// With these headers.
         #[serde(default)]

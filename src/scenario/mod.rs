@@ -1,24 +1,33 @@
 //! A scenario: what is given, what is done, what hurts, and what is expected. Written by people, as YAML.
 //!
-//! These are the plain values; [`read`] makes them from a file and tells every mistake in it at once, with its place. What
+//! These are the plain values; [`read()`] makes them from a file and tells every mistake in it at once, with its place. What
 //! a scenario means for one subject and one seed is decided by the plan.
 
 mod fault;
+mod read;
+mod references;
+mod span;
+mod written;
 
-pub use fault::{FaultSpec, Stage};
+pub use fault::{CallMatch, Edit, FateSpec, FaultSpec, Stage};
+pub use read::{Known, read, schema};
+pub use span::Span;
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
-use crate::terms::{Period, SubjectOption, Taint, Timer};
+use crate::document::Keyed;
+use crate::terms::{SubjectOption, Taint, Timer};
 
 /// One file under `suites/`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Its claim, in a sentence.
+    #[schemars(length(min = 1))]
     pub title: String,
     /// Where it comes from and what it shows, for readers.
     #[serde(default)]
@@ -38,22 +47,26 @@ pub struct Scenario {
 }
 
 /// What there is when a scenario begins.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Given {
     /// The pools, by name.
+    #[schemars(extend("propertyNames" = written::name(), "minProperties" = 1))]
     pub pools: BTreeMap<String, PoolSpec>,
     /// Nodes that no pool owns and no autoscaler may touch; one, if left out, with room for nothing but system pods.
     #[serde(default)]
     pub fixed_nodes: Option<Vec<FixedNode>>,
     /// What the subject is asked to do otherwise than by default: the profile knows how to tell it.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "written::settings")]
+    #[schemars(with = "Keyed<SubjectOption, written::Setting>")]
     pub options: BTreeMap<SubjectOption, String>,
     /// Timers that the subject is given for this scenario instead of those of its profile.
     #[serde(default)]
+    #[schemars(with = "Keyed<Timer, Span>")]
     pub timers: BTreeMap<Timer, Span>,
     /// How many replicas of the subject run.
     #[serde(default = "one")]
+    #[schemars(range(min = 1, max = 5))]
     pub replicas: u32,
     /// Workloads that are there from the beginning.
     #[serde(default)]
@@ -65,7 +78,7 @@ fn one() -> u32 {
 }
 
 /// A pool as a scenario gives it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PoolSpec {
     /// What its machines are.
@@ -78,7 +91,7 @@ pub struct PoolSpec {
     pub min: u32,
     /// Not more.
     pub max: u32,
-    /// How many there are when the run begins, as ready nodes.
+    /// How many there are when the run begins, as ready nodes. They are called by pool and number: `small-0`, `small-1`.
     #[serde(default)]
     pub initial: u32,
     /// Labels of its nodes.
@@ -101,14 +114,19 @@ fn location() -> String {
 }
 
 /// A node that no pool owns.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FixedNode {
     /// Its name.
+    #[schemars(extend("format" = "name", "pattern" = written::NAME))]
     pub name: String,
-    /// Processors for pods, in thousandths.
+    /// Processors for pods: `500m` or `2`.
+    #[serde(rename = "cpu", with = "written::cpu")]
+    #[schemars(with = "written::Cpu")]
     pub cpu_milli: u64,
-    /// Memory for pods.
+    /// Memory for pods: `512Mi` or `2Gi`.
+    #[serde(rename = "memory", with = "written::memory")]
+    #[schemars(with = "written::Memory")]
     pub memory_mib: u64,
     /// Its labels.
     #[serde(default)]
@@ -122,10 +140,11 @@ pub struct FixedNode {
 }
 
 /// Pods that belong together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// Its name, and that of its controller.
+    #[schemars(extend("format" = "name", "pattern" = written::NAME))]
     pub name: String,
     /// What owns the pods.
     #[serde(default)]
@@ -133,11 +152,13 @@ pub struct Workload {
     /// How many pods.
     #[serde(default = "one")]
     pub pods: u32,
-    /// What each asks for: thousandths of a processor.
-    #[serde(default)]
+    /// What each asks for: `500m` or `2` processors.
+    #[serde(default, rename = "cpu", with = "written::cpu")]
+    #[schemars(with = "written::Cpu")]
     pub cpu_milli: u64,
-    /// And memory.
-    #[serde(default)]
+    /// And memory: `512Mi` or `2Gi`.
+    #[serde(default, rename = "memory", with = "written::memory")]
+    #[schemars(with = "written::Memory")]
     pub memory_mib: u64,
     /// Where: `default`, if left out.
     #[serde(default = "default_namespace")]
@@ -173,7 +194,7 @@ fn default_namespace() -> String {
 }
 
 /// What owns the pods of a workload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WorkloadKind {
     /// A deployment.
@@ -190,7 +211,7 @@ pub enum WorkloadKind {
 }
 
 /// A volume of a pod.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum VolumeSpec {
     /// Scratch space of this name.
@@ -202,7 +223,7 @@ pub enum VolumeSpec {
 }
 
 /// How pods keep away from each other: no two on a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Apart {
     /// They must.
@@ -211,28 +232,9 @@ pub enum Apart {
     Preferred,
 }
 
-/// A span of time: written as a duration (`10m`, `90s`, `1h30m`), or against a timer of the subject
-/// (`{timer: unneeded_time, times: 2, plus: 30s}`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Span {
-    /// Always as long.
-    Fixed(Period),
-    /// As long as the subject takes.
-    Timer {
-        /// This timer of it.
-        timer: Timer,
-        /// So many times.
-        times: u32,
-        /// And so much more.
-        plus: Period,
-        /// Or so much less.
-        minus: Period,
-    },
-}
-
-/// What is done in a step.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// What is done in a step: `deploy: {…}`, `wait: 10m`, `until: {running: web, at_most: 5m}`.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Step {
     /// Pods are asked for.
     Deploy(Workload),
@@ -248,39 +250,51 @@ pub enum Step {
     /// Time passes.
     Wait(Span),
     /// Something is waited for.
-    Until {
-        /// What.
-        condition: Condition,
-        /// For so long at most; then the run goes on all the same, and the checks decide.
-        at_most: Span,
-    },
+    Until(Until),
     /// Something begins to hurt.
-    Hurt {
-        /// What it is called, to be healed by.
-        name: String,
-        /// What it is.
-        fault: FaultSpec,
-        /// For so long; otherwise until it is healed, at the latest at the end.
-        lasting: Option<Span>,
-    },
+    Hurt(Hurt),
     /// Something no longer hurts.
     Heal(String),
     /// Something is done to a node by hand.
-    Node {
-        /// What.
-        deed: NodeDeed,
-        /// To one of this pool; the plan draws which.
-        pool: String,
-    },
+    Node(ByHand),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
     Cloud(serde_json::Value),
     /// Something is done to the subject.
     Subject(SubjectDeed),
 }
 
+/// Something is waited for: `{running: web, at_most: 5m}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Until {
+    /// What.
+    pub condition: Condition,
+    /// For so long at most; then the run goes on all the same, and the checks decide.
+    pub at_most: Span,
+}
+
+/// Something begins to hurt: `{never_registers: {pool: small}, name: lost, lasting: 20m}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hurt {
+    /// What it is called, to be healed by: what it is, if nothing else is said.
+    pub name: String,
+    /// What it is.
+    pub fault: FaultSpec,
+    /// For so long; otherwise until it is healed, at the latest at the end.
+    pub lasting: Option<Span>,
+}
+
+/// Something is done to a node by hand: `{pool: small, cordon: true}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ByHand {
+    /// What.
+    pub deed: NodeDeed,
+    /// To one of this pool; the plan draws which.
+    pub pool: String,
+}
+
 /// What is waited for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Condition {
     /// All pods of a workload run.
     Running(String),
@@ -311,8 +325,8 @@ pub enum Condition {
 }
 
 /// What somebody does to a node by hand.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum NodeDeed {
     /// It takes no new pods.
     Cordon,
@@ -325,6 +339,7 @@ pub enum NodeDeed {
         /// Its key.
         key: String,
         /// Its value; without one it is taken away.
+        #[serde(default)]
         value: Option<String>,
     },
     /// The node is deleted, its machine is not.
@@ -332,8 +347,8 @@ pub enum NodeDeed {
 }
 
 /// What is done to the subject.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum SubjectDeed {
     /// It is killed, and started again as a kubelet would.
     Kill,

@@ -1,5 +1,8 @@
 //! The subject: the autoscaler build under test, as a profile describes it and as a process that runs.
 
+mod fill;
+mod placeholder;
 mod profile;
 
-pub use profile::{Flavour, Health, Profile};
+pub use fill::{Circumstances, FillError, Filled};
+pub use profile::{Flavour, Health, Profile, read, schema};

@@ -1,22 +1,23 @@
 //! A profile: how a build is started, what it is asked for by which flag, and what its timers are.
 //!
-//! In commands, arguments, environment and files, `{…}` stands for what a run decides: `{kubeconfig}`, `{cloud}` (the
-//! endpoint of the cloud's API with its version), `{token}`, `{host}` (the replica's host name), `{port}` (a free one for its
-//! health and metrics), `{directory}` (its own), `{ca}` (a file with the certificate of the door), `{proxy}`; in what is
-//! repeated for each pool `{pool.name}`, `{pool.min}`, `{pool.max}`, `{pool.machine}`, `{pool.location}`; in what an option or a
-//! timer adds `{value}`.
+//! In arguments, environment and files, `{…}` stands for what a run decides: the words of [`placeholder`]. Reading checks
+//! them; [`fill`](super::Profile::fill) puts the values in.
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::placeholder;
+use crate::document::{self, Keyed, Mistakes};
 use crate::terms::{Period, Provider, SubjectOption, Timer, Timers, Version};
 
 /// One file under `fixtures/autoscalers/`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// What it is called.
+    #[schemars(length(min = 1))]
     pub name: String,
     /// How it buys nodes.
     pub provider: Provider,
@@ -26,7 +27,7 @@ pub struct Profile {
     /// Its version, unless it can be asked.
     #[serde(default)]
     pub version: Option<Version>,
-    /// Arguments that make it print its version, if it has any.
+    /// Arguments that make it print its version, if there are any: the first version among its words is the one.
     #[serde(default)]
     pub version_arguments: Vec<String>,
     /// Its arguments.
@@ -46,12 +47,19 @@ pub struct Profile {
     pub flavour: Flavour,
     /// What each option adds to its arguments; one that is not here cannot be asked of it.
     #[serde(default)]
+    #[schemars(with = "Keyed<SubjectOption, Vec<String>>")]
     pub options: BTreeMap<SubjectOption, Vec<String>>,
     /// Its timers by default: those of its documents.
+    #[schemars(with = "Keyed<Timer, Period>")]
     pub timers: Timers,
-    /// What sets a timer.
+    /// What sets a timer: what each adds to its arguments.
     #[serde(default)]
+    #[schemars(with = "Keyed<Timer, Vec<String>>")]
     pub timer_arguments: BTreeMap<Timer, Vec<String>>,
+    /// What each timer adds to its environment.
+    #[serde(default)]
+    #[schemars(with = "Keyed<Timer, BTreeMap<String, String>>")]
+    pub timer_environment: BTreeMap<Timer, BTreeMap<String, String>>,
     /// Its health endpoint.
     #[serde(default)]
     pub health: Option<Health>,
@@ -60,8 +68,25 @@ pub struct Profile {
     pub deviations: Vec<String>,
 }
 
+impl Profile {
+    /// Whether a timer of it can be set otherwise than it is by default.
+    pub fn sets(&self, timer: Timer) -> bool {
+        self.timer_arguments.contains_key(&timer) || self.timer_environment.contains_key(&timer)
+    }
+}
+
+/// Reads a profile, or tells every mistake in it at once.
+pub fn read(file: &str, text: &str) -> Result<Profile, Mistakes> {
+    document::read(file, text, |tree, mistakes| mistakes.extend(placeholder::mistakes(tree)))
+}
+
+/// The JSON schema of a profile: what [`read`] accepts, and what editors complete.
+pub fn schema() -> serde_json::Value {
+    document::schema::<Profile>()
+}
+
 /// How a subject reaches the cloud.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Flavour {
     /// It is told the endpoint.
@@ -72,7 +97,7 @@ pub enum Flavour {
 }
 
 /// How a kubelet would find out whether it is well.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Health {
     /// The path on its port.
@@ -80,5 +105,6 @@ pub struct Health {
     /// How often it is asked.
     pub every: Period,
     /// After so many bad answers it is started again.
+    #[schemars(range(min = 1))]
     pub failures: u32,
 }

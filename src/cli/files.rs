@@ -1,0 +1,102 @@
+//! Scenarios and profiles as files: finding them, reading them, and telling what is wrong with them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mock_hetzner::{Catalogue, Deed, Trouble};
+use serde_json::Value;
+
+use super::complain;
+use crate::exit::Exit;
+use crate::scenario::{self, Known, Scenario};
+use crate::subject::{self, Profile};
+use crate::terms::Room;
+
+/// Where profiles are, unless a path is given.
+const PROFILES: &str = "fixtures/autoscalers";
+
+/// Reads a scenario; if it cannot be used, everything that is wrong with it has been told.
+pub(super) fn scenario(path: &Path) -> Result<Scenario, Exit> {
+    let text = text(path)?;
+    let catalogue = Catalogue::builtin();
+    let machines: Vec<&str> = catalogue.server_types.iter().map(|machine| machine.name.as_str()).collect();
+    let locations: Vec<&str> = catalogue.locations.iter().map(|location| location.name.as_str()).collect();
+    let known = Known {
+        codes: None,
+        machines: Some(&machines),
+        locations: Some(&locations),
+        trouble: Some(trouble),
+        deed: Some(deed),
+    };
+    scenario::read(&path.to_string_lossy(), &text, known).map_err(|mistakes| {
+        complain(&mistakes.shown());
+        Exit::BadInput
+    })
+}
+
+/// Reads a profile, given by its path or by its name; if it cannot be used, everything that is wrong has been told.
+pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
+    let named_so = Path::new(PROFILES).join(format!("{named}.yaml"));
+    let path = if named.ends_with(".yaml") || named.contains('/') { PathBuf::from(named) } else { named_so };
+    profile_at(&path)
+}
+
+/// Reads a profile by its path.
+pub(super) fn profile_at(path: &Path) -> Result<Profile, Exit> {
+    let text = text(path)?;
+    subject::read(&path.to_string_lossy(), &text).map_err(|mistakes| {
+        complain(&mistakes.shown());
+        Exit::BadInput
+    })
+}
+
+/// The text of a file.
+pub(super) fn text(path: &Path) -> Result<String, Exit> {
+    fs::read_to_string(path).map_err(|error| {
+        complain(&format!("error: failed to read {}: {error}", path.display()));
+        Exit::BadInput
+    })
+}
+
+/// The YAML files that are named: files as they are, folders with all that is in them, in order.
+pub(super) fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<PathBuf> = paths.iter().rev().cloned().collect();
+    while let Some(path) = waiting.pop() {
+        if !path.is_dir() {
+            found.push(path);
+            continue;
+        }
+        let unread = |error| {
+            complain(&format!("error: failed to read {}: {error}", path.display()));
+            Exit::BadInput
+        };
+        let entries = fs::read_dir(&path).map_err(unread)?;
+        let mut entries: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        entries.retain(|entry| entry.is_dir() || entry.extension().is_some_and(|end| end == "yaml"));
+        entries.sort_by(|one, other| other.cmp(one));
+        waiting.extend(entries);
+    }
+    Ok(found)
+}
+
+/// What a machine of the mocked cloud has room for.
+pub(super) fn machine_room(machine: &str) -> Option<Room> {
+    let catalogue = Catalogue::builtin();
+    let sold = catalogue.server_type(machine)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a catalogue counts in small GiB"
+    )]
+    let memory_mib = (sold.memory * 1024.0) as u64;
+    Some(Room { cpu_milli: sold.cores * 1000, memory_mib })
+}
+
+fn trouble(written: &Value) -> Result<(), String> {
+    written.to_string().parse::<Trouble>().map(drop).map_err(|why| format!("failed to {why}"))
+}
+
+fn deed(written: &Value) -> Result<(), String> {
+    serde_json::from_value::<Deed>(written.clone()).map(drop).map_err(|why| why.to_string())
+}

@@ -1,0 +1,45 @@
+//! `scaleproof lint`: every mistake of every scenario and every profile, in one go.
+
+use std::path::{Path, PathBuf};
+
+use super::{complain, files, say};
+use crate::exit::Exit;
+
+pub(super) const EXAMPLES: &str = "Examples:
+  scaleproof lint
+  scaleproof lint suites/incidents my-profile.yaml";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Files, or folders with all that is in them
+    #[arg(value_name = "FILES", default_values = ["suites", "fixtures/autoscalers"])]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn lint(arguments: &Arguments) -> Result<Exit, Exit> {
+    let files = files::below(&arguments.files)?;
+    if files.is_empty() {
+        complain("error: failed to find anything to check: there is no YAML file here");
+        return Err(Exit::BadInput);
+    }
+    let wrong = files.iter().filter(|path| check(path).is_err()).count();
+    if wrong > 0 {
+        complain(&format!("\n{wrong} of {} files cannot be used", files.len()));
+        return Err(Exit::BadInput);
+    }
+    say(&format!("{} files, and no mistake in any", files.len()))?;
+    Ok(Exit::Held)
+}
+
+fn check(path: &Path) -> Result<(), Exit> {
+    if is_profile(&files::text(path)?) {
+        files::profile_at(path).map(drop)
+    } else {
+        files::scenario(path).map(drop)
+    }
+}
+
+/// A profile has a provider, and a scenario has none.
+fn is_profile(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("provider:") || line.contains("profile.schema.json"))
+}

@@ -1,0 +1,142 @@
+//! Scenario, profile and seed → plan: spans become periods, defaults become values, and what is drawn is drawn.
+
+use std::time::Duration;
+
+use super::draw::Draw;
+use super::error::PlanError;
+use super::resolve::Resolver;
+use super::{Act, Plan, Planned, words};
+use crate::scenario::{ByHand, FixedNode, Hurt, PoolSpec, Scenario, Step, SubjectDeed, Until};
+use crate::subject::Profile;
+use crate::terms::{Period, Pool, Room, Taint, Timer, Timers};
+
+/// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
+const AROUND: Duration = Duration::from_secs(15 * 60);
+/// How long a step may take beyond what it waits for.
+const STEP: Duration = Duration::from_secs(10);
+/// How long things may take to become good again, if a scenario does not say.
+const CONVERGE: Duration = Duration::from_secs(5 * 60);
+/// The longest run: a week. A longer one is a slip of the pen.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Makes the plan. `machine_room` says what a machine of the cloud has room for, by its name.
+///
+/// A subject that cannot be asked for what the scenario needs is an error that [says so](PlanError::is_about_subject):
+/// the scenario is not about this subject, and to run it otherwise would test something else.
+pub fn make(
+    scenario: &Scenario,
+    profile: &Profile,
+    seed: u64,
+    machine_room: &dyn Fn(&str) -> Option<Room>,
+) -> Result<Plan, PlanError> {
+    let given = &scenario.given;
+    if let Some(option) = given.options.keys().find(|option| !profile.options.contains_key(option)) {
+        return Err(PlanError::Option { profile: profile.name.clone(), option: *option });
+    }
+    let timers = timers(scenario, profile)?;
+    let spans = Resolver::new(&profile.name, &timers);
+    let mut draw = Draw::new(seed);
+    let mut steps = Vec::new();
+    for step in &scenario.steps {
+        let act = act(step, &spans)?;
+        steps.push(Planned { says: words::act(&act), act, seed: draw.number() });
+    }
+    let converge = scenario.converge.map_or(Ok(Period(CONVERGE)), |span| spans.period(span))?;
+    let pools =
+        given.pools.iter().map(|(name, spec)| pool(name, spec, machine_room)).collect::<Result<_, _>>()?;
+    Ok(Plan {
+        seed,
+        pools,
+        fixed_nodes: given.fixed_nodes.clone().unwrap_or_else(|| vec![control_plane()]),
+        workloads: given
+            .workloads
+            .iter()
+            .map(|workload| spans.workload(workload))
+            .collect::<Result<_, _>>()?,
+        options: given.options.clone(),
+        timers: timers.clone(),
+        replicas: given.replicas,
+        longest: longest(&steps, converge)?,
+        steps,
+        converge,
+    })
+}
+
+/// The timers of the profile, but for those that the scenario sets: these against those.
+fn timers(scenario: &Scenario, profile: &Profile) -> Result<Timers, PlanError> {
+    let defaults = Resolver::new(&profile.name, &profile.timers);
+    let mut timers = profile.timers.clone();
+    for (&timer, span) in &scenario.given.timers {
+        let period = defaults.period(*span)?;
+        // What it is anyway need not be set.
+        if profile.timers.get(&timer) != Some(&period) && !sets(profile, timer) {
+            return Err(PlanError::SetTimer { profile: profile.name.clone(), timer, period });
+        }
+        timers.insert(timer, period);
+    }
+    Ok(timers)
+}
+
+fn sets(profile: &Profile, timer: Timer) -> bool {
+    profile.timers.contains_key(&timer) && profile.sets(timer)
+}
+
+fn pool(name: &str, spec: &PoolSpec, machine_room: &dyn Fn(&str) -> Option<Room>) -> Result<Pool, PlanError> {
+    let unknown = || PlanError::Machine { pool: name.to_owned(), machine: spec.machine.clone() };
+    Ok(Pool {
+        name: name.to_owned(),
+        machine: spec.machine.clone(),
+        location: spec.location.clone(),
+        min: spec.min,
+        max: spec.max,
+        labels: spec.labels.clone(),
+        taints: spec.taints.clone(),
+        priority: spec.priority,
+        initial: spec.initial,
+        room: machine_room(&spec.machine).ok_or_else(unknown)?,
+    })
+}
+
+/// The node that is there if nothing is said: nothing but system pods tolerates its taint.
+fn control_plane() -> FixedNode {
+    let role = "node-role.kubernetes.io/control-plane";
+    FixedNode {
+        name: "control-plane".to_owned(),
+        cpu_milli: 2000,
+        memory_mib: 4096,
+        labels: [(role.to_owned(), String::new())].into(),
+        taints: vec![Taint { key: role.to_owned(), value: String::new(), effect: "NoSchedule".to_owned() }],
+        provider_id: None,
+    }
+}
+
+fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
+    Ok(match step {
+        Step::Deploy(workload) => Act::Deploy(spans.workload(workload)?),
+        Step::Scale { workload, pods } => Act::Scale { workload: workload.clone(), pods: *pods },
+        Step::Remove(workload) => Act::Remove(workload.clone()),
+        Step::Wait(span) => Act::Wait(spans.period(*span)?),
+        Step::Until(Until { condition, at_most }) => {
+            Act::Until { condition: condition.clone(), at_most: spans.period(*at_most)? }
+        }
+        Step::Hurt(Hurt { name, fault, lasting }) => Act::Hurt {
+            name: name.clone(),
+            fault: spans.fault(fault)?,
+            lasting: lasting.map(|span| spans.period(span)).transpose()?,
+        },
+        Step::Heal(name) => Act::Heal(name.clone()),
+        Step::Node(ByHand { deed, pool }) => Act::Node { deed: deed.clone(), pool: pool.clone() },
+        Step::Cloud(deed) => Act::Cloud(deed.clone()),
+        Step::Subject(SubjectDeed::Pause(span)) => Act::Subject(SubjectDeed::Pause(spans.fixed(*span)?)),
+        Step::Subject(deed) => Act::Subject(deed.clone()),
+    })
+}
+
+fn longest(steps: &[Planned], Period(converge): Period) -> Result<Period, PlanError> {
+    let bounds = steps.iter().map(|step| step.act.bound().0 + STEP);
+    let sum = bounds.chain([converge, AROUND]).try_fold(Duration::ZERO, Duration::checked_add);
+    match sum.filter(|sum| *sum <= LONGEST) {
+        Some(sum) => Ok(Period(sum)),
+        None => Err(PlanError::TooLong(Period(LONGEST))),
+    }
+}

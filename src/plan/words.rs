@@ -1,0 +1,106 @@
+//! What is done in a step, in words: for the schedule and for the history.
+
+use serde_json::Value;
+
+use super::Act;
+use crate::scenario::{Condition, NodeDeed, Span, SubjectDeed, Workload, WorkloadKind};
+
+/// A step.
+pub(super) fn act(act: &Act) -> String {
+    match act {
+        Act::Deploy(of) => format!("deploy {}", workload(of)),
+        Act::Scale { workload, pods } => format!("scale {workload} to {}", count(*pods, "pod")),
+        Act::Remove(workload) => format!("remove {workload}"),
+        Act::Wait(period) => format!("wait for {period}"),
+        Act::Until { condition: of, at_most } => format!("until {}, for at most {at_most}", condition(of)),
+        Act::Hurt { name, fault, lasting } => {
+            let what = short(&serde_json::to_value(fault).unwrap_or_default());
+            let lasting = lasting.map(|period| format!(", lasting {period}")).unwrap_or_default();
+            format!("hurt {name}: {what}{lasting}")
+        }
+        Act::Heal(name) => format!("heal {name}"),
+        Act::Node { deed, pool } => format!("{} a node of {pool}", node(deed)),
+        Act::Cloud(deed) => format!("by hand in the cloud: {}", short(deed)),
+        Act::Subject(deed) => subject(deed),
+    }
+}
+
+/// A workload: what it is and what it asks for.
+pub(super) fn workload(of: &Workload) -> String {
+    let Workload { name, kind, pods, cpu_milli, memory_mib, .. } = of;
+    let kind = match kind {
+        WorkloadKind::Deployment => "deployment",
+        WorkloadKind::DaemonSet => "daemon set",
+        WorkloadKind::Bare => "bare pods",
+        WorkloadKind::Job => "job",
+        WorkloadKind::StatefulSet => "stateful set",
+    };
+    format!("{name} ({kind}): {} of {cpu_milli}m and {memory_mib}Mi", count(*pods, "pod"))
+}
+
+/// So many of something.
+pub(super) fn count(many: u32, what: &str) -> String {
+    format!("{many} {what}{}", if many == 1 { "" } else { "s" })
+}
+
+fn condition(of: &Condition) -> String {
+    match of {
+        Condition::Running(workload) => format!("all pods of {workload} run"),
+        Condition::Unschedulable(workload) => format!("a pod of {workload} is unschedulable"),
+        Condition::Gone(workload) => format!("all pods of {workload} are gone"),
+        Condition::Servers { pool, count: many } => format!("{pool} has {}", count(*many, "server")),
+        Condition::ReadyNodes { pool, count: many } => format!("{pool} has {} ready", count(*many, "node")),
+        Condition::Ordered(pool) => format!("something was ordered for {pool}"),
+        Condition::GivenBack(pool) => format!("something of {pool} was given back"),
+        Condition::Bitten(fault) => format!("{fault} has hurt"),
+    }
+}
+
+fn node(deed: &NodeDeed) -> String {
+    match deed {
+        NodeDeed::Cordon => "cordon".to_owned(),
+        NodeDeed::Uncordon => "uncordon".to_owned(),
+        NodeDeed::Taint(taint) => format!("taint ({}={}:{})", taint.key, taint.value, taint.effect),
+        NodeDeed::Annotate { key, value: Some(value) } => format!("annotate ({key}={value})"),
+        NodeDeed::Annotate { key, value: None } => format!("take the annotation {key} from"),
+        NodeDeed::Delete => "delete".to_owned(),
+    }
+}
+
+fn subject(deed: &SubjectDeed) -> String {
+    match deed {
+        SubjectDeed::Kill => "kill the subject".to_owned(),
+        SubjectDeed::Restart => "restart the subject".to_owned(),
+        SubjectDeed::Pause(Span::Fixed(period)) => format!("pause the subject for {period}"),
+        SubjectDeed::Pause(_) => "pause the subject".to_owned(),
+        SubjectDeed::KillLeader => "kill the replica that leads".to_owned(),
+    }
+}
+
+/// A value without what says nothing: `calls(on: (to: cloud), fate: cut)`.
+fn short(value: &Value) -> String {
+    let said = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Object(fields) if fields.len() == 1 => {
+            fields.iter().map(|(name, value)| format!("{name}({})", inner(value))).collect()
+        }
+        other => inner(other),
+    };
+    said(value)
+}
+
+fn inner(value: &Value) -> String {
+    match value {
+        Value::Object(fields) => {
+            let told = fields.iter().filter(|(_, value)| !value.is_null());
+            let told: Vec<String> = told.map(|(name, value)| format!("{name}: {}", nested(value))).collect();
+            told.join(", ")
+        }
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn nested(value: &Value) -> String {
+    if value.is_object() { format!("({})", inner(value)) } else { inner(value) }
+}

@@ -1,0 +1,32 @@
+//! YAML text → [`Scenario`], or every mistake in it at once. It opens no file.
+
+use serde_json::Value;
+
+use super::{Scenario, references};
+use crate::code::Code;
+use crate::document::{self, Mistakes};
+
+/// What a scenario speaks of and others know. Without it, anything will do.
+#[derive(Clone, Copy, Default)]
+pub struct Known<'a> {
+    /// The expectations there are.
+    pub codes: Option<&'a [Code]>,
+    /// The machines that the cloud sells.
+    pub machines: Option<&'a [&'a str]>,
+    /// Where it sells them.
+    pub locations: Option<&'a [&'a str]>,
+    /// What is wrong with a trouble of the cloud.
+    pub trouble: Option<fn(&Value) -> Result<(), String>>,
+    /// What is wrong with what somebody does in the cloud by hand.
+    pub deed: Option<fn(&Value) -> Result<(), String>>,
+}
+
+/// Reads a scenario.
+pub fn read(file: &str, text: &str, known: Known<'_>) -> Result<Scenario, Mistakes> {
+    document::read(file, text, |tree, mistakes| mistakes.extend(references::mistakes(tree, known)))
+}
+
+/// The JSON schema of a scenario: what [`read()`] accepts, and what editors complete.
+pub fn schema() -> Value {
+    document::schema::<Scenario>()
+}
