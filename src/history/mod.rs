@@ -5,6 +5,7 @@
 
 pub mod event;
 pub mod header;
+pub mod query;
 
 pub use event::{
     AccountEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent, ObjectEvent, Phase,
