@@ -1,0 +1,7 @@
+//! Stories about fault tolerance.
+
+use super::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![]
+}

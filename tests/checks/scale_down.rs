@@ -1,0 +1,7 @@
+//! Stories about scale down.
+
+use super::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![]
+}
