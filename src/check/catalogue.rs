@@ -54,6 +54,22 @@ checks! {
     scale_down::pools_reach_zero,
     scale_down::unready_nodes_go,
     fault_tolerance::never_ready_nodes_go,
+    scale_down::nothing_goes_after_an_order,
+    scale_down::drains_do_not_overlap,
+    scale_down::few_go_at_once,
+    scale_down::used_nodes_stay,
+    scale_down::evicted_pods_find_room,
+    scale_down::protected_nodes_stay,
+    scale_down::no_flapping,
+    scale_down::node_objects_are_not_deleted,
+    scale_down::residents_of_empty_nodes_stay,
+    pod_safety::budgets_are_respected,
+    pod_safety::failing_drains_are_given_up,
+    pod_safety::freed_system_pods_let_go,
+    pod_safety::removal_has_an_order,
+    pod_safety::delayed_deletions_wait,
+    pod_safety::loaded_nodes_outlive_a_start,
+    pod_safety::foreign_things_are_not_touched,
 }
 
 /// All expectations, by their codes.

@@ -323,6 +323,16 @@ impl Story {
         self.object(second, "Node", &server_name(pool, id), node)
     }
 
+    /// A node on a server that is there, and not ready.
+    pub(crate) fn node_unready(self, second: u64, id: u64, pool: &str) -> Self {
+        self.node_as(
+            second,
+            id,
+            pool,
+            json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}),
+        )
+    }
+
     pub(crate) fn ready(self, second: u64, node: &str, ready: bool) -> Self {
         let status = if ready { "True" } else { "False" };
         self.object(
