@@ -4,8 +4,64 @@
 //! One property a file, with the promise it decides, the smallest history that violates it, and what it does not catch.
 //! [`catalogue`] lists them all; [`judge`] asks those that a history is about.
 
+/// A heading of cluster-autoscaler's FAQ.
+macro_rules! faq {
+    ($heading:literal, $anchor:literal) => {
+        $crate::check::Citation {
+            where_: concat!("cluster-autoscaler FAQ, \"", $heading, "\""),
+            url: concat!(
+                "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md#",
+                $anchor
+            ),
+        }
+    };
+}
+
+/// A flag, as its help in the table of parameters tells it.
+macro_rules! flag {
+    ($flag:literal) => {
+        $crate::check::Citation {
+            where_: concat!("cluster-autoscaler, help of ", $flag),
+            url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md#what-are-the-parameters-to-ca",
+        }
+    };
+}
+
+/// An issue or pull request of cluster-autoscaler.
+macro_rules! thread {
+    ($number:literal) => {
+        $crate::check::Citation {
+            where_: concat!("kubernetes/autoscaler #", $number),
+            url: concat!("https://github.com/kubernetes/autoscaler/issues/", $number),
+        }
+    };
+}
+
+mod backoff;
+mod blocked;
+mod bounds;
+mod catalogue;
+mod causes;
+mod configuration;
 mod expectation;
+mod fault_tolerance;
+mod fit;
+mod hygiene;
+mod judge;
+mod pod_safety;
+mod reaction;
+mod scale_down;
+mod scale_up;
+mod scene;
+mod vacancy;
 mod verdict;
 
+pub use catalogue::{catalogue, explain, markdown};
 pub use expectation::{Citation, Expectation, Kind, Level, Versions};
+pub use judge::{Judged, Judgement, Outcome, judge};
 pub use verdict::{Evidence, Tally, Verdict};
+
+use crate::terms::Provider;
+
+/// Those whose servers, nodes and calls these checks read.
+const HETZNER: &[Provider] = &[Provider::Hetzner];

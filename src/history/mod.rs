@@ -6,6 +6,7 @@
 pub mod event;
 pub mod file;
 pub mod header;
+pub mod query;
 pub mod recorder;
 
 pub use event::{

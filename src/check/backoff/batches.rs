@@ -1,0 +1,52 @@
+//! Orders of a pool that were placed together: they succeed or fail together.
+
+use mock_clock::Time;
+
+use crate::check::scene::{Scene, TIE};
+use crate::history::query::Order;
+
+/// Orders of one loop for one pool, with the repetitions that the client made by itself.
+pub(in crate::check) struct Batch<'s> {
+    pub(in crate::check) orders: Vec<&'s Order>,
+    pub(in crate::check) began: Time,
+    pub(in crate::check) ended: Time,
+}
+
+impl Batch<'_> {
+    /// Whether the cloud refused one of them for good: the last answer to it was no.
+    pub(in crate::check) fn failed(&self) -> bool {
+        let last = |order: &Order| self.orders.iter().rev().find(|other| other.name == order.name);
+        self.orders.iter().any(|order| last(order).is_some_and(|last| last.refused()))
+    }
+
+    /// Whether the cloud took them all.
+    pub(in crate::check) fn taken(&self) -> bool {
+        self.orders.iter().all(|order| order.taken())
+    }
+
+    /// The event of the last answer.
+    pub(in crate::check) fn event(&self) -> usize {
+        self.orders.last().map_or(0, |order| order.event)
+    }
+}
+
+/// The batches of a pool, in order.
+pub(in crate::check) fn batches<'s>(scene: &'s Scene<'_>, pool: &str) -> Vec<Batch<'s>> {
+    let mut orders: Vec<&Order> =
+        scene.orders.iter().filter(|order| order.pool.as_deref() == Some(pool)).collect();
+    orders.sort_by_key(|order| order.began);
+    let mut batches: Vec<Batch<'s>> = Vec::new();
+    for order in orders {
+        let again = |batch: &&mut Batch<'_>| {
+            let repeats = batch.orders.iter().any(|other| !order.name.is_empty() && other.name == order.name);
+            order.began <= batch.began + TIE || repeats
+        };
+        if let Some(batch) = batches.last_mut().filter(again) {
+            batch.ended = batch.ended.max(order.ended);
+            batch.orders.push(order);
+        } else {
+            batches.push(Batch { orders: vec![order], began: order.began, ended: order.ended });
+        }
+    }
+    batches
+}

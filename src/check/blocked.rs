@@ -1,0 +1,73 @@
+//! Pods that keep their node, whatever else speaks for its removal. Several promises are this one, for different reasons.
+
+use mock_clock::Time;
+
+use super::scene::{Scene, TIE, timed};
+use super::{Tally, Verdict};
+use crate::history::History;
+use crate::history::query::Pod;
+use crate::terms::Timer;
+
+/// Judges that pods which block are neither evicted nor lose their server while they run. Closer than a tie to the moment at
+/// which they begin or end to block, nobody is convicted.
+pub(super) fn must_stay(
+    history: &History,
+    blocks: impl Fn(&Scene<'_>, &Pod, Time) -> bool,
+    because: &str,
+    never: &str,
+) -> Verdict {
+    timed(history, [Timer::UnneededTime], |scene, [unneeded]| {
+        let blocks =
+            |pod: &Pod, at: Time| !pod.resident() && !pod.ending && !pod.finished() && blocks(scene, pod, at);
+        let mut tally = Tally::default();
+        evicted(scene, &mut tally, &blocks, because);
+        lost(scene, &mut tally, &blocks, because);
+        for (name, track) in &scene.nodes {
+            for (_, pod) in scene.pods_on(name) {
+                for spell in pod.spells(|pod| pod.occupies(name)) {
+                    let until = spell.from + unneeded + scene.slack();
+                    let state =
+                        pod.at(spell.from).filter(|pod| blocks(pod, spell.from) && blocks(pod, until));
+                    let pool = scene.pool_of_node(name, spell.from).and_then(|pool| scene.pool(pool));
+                    let spare =
+                        |at| pool.is_some_and(|pool| scene.live(&pool.name, at).len() > pool.min as usize);
+                    if state.is_some()
+                        && spell.spans(spell.from, until)
+                        && scene.watched(spell.from, until)
+                        && spare(until)
+                        && !track.at(until).is_some_and(|node| scene.well_used(name, node, until))
+                    {
+                        tally.exercised();
+                    }
+                }
+            }
+        }
+        tally.verdict(never)
+    })
+}
+
+fn evicted(scene: &Scene<'_>, tally: &mut Tally, blocks: &impl Fn(&Pod, Time) -> bool, because: &str) {
+    for eviction in &scene.evictions {
+        let Some(track) = scene.pods.get(&eviction.pod) else { continue };
+        let blocked = |at: Time| track.at(at).is_some_and(|pod| pod.node.is_some() && blocks(pod, at));
+        if blocked(eviction.began - TIE) && (blocked(eviction.began) || eviction.granted()) {
+            let shows = track.sight(eviction.began - TIE).map(|seen| seen.event);
+            let says = format!("{} was to be evicted, {because}", eviction.pod);
+            tally.violated(says, shows.into_iter().chain([eviction.event]));
+        }
+    }
+}
+
+fn lost(scene: &Scene<'_>, tally: &mut Tally, blocks: &impl Fn(&Pod, Time) -> bool, because: &str) {
+    for (back, name, _) in scene.removals() {
+        let decided = scene.decided(back) - TIE;
+        for (key, track) in scene.pods_on(name) {
+            let blocked = |at: Time| track.at(at).is_some_and(|pod| pod.occupies(name) && blocks(pod, at));
+            if blocked(decided) && blocked(back.began - TIE) {
+                let shows = track.sight(decided).map(|seen| seen.event);
+                let says = format!("the server of {name} was given back under {key}, {because}");
+                tally.violated(says, shows.into_iter().chain([back.event]));
+            }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Promises about minimum and maximum. One a file, named after its claim.
+
+pub(in crate::check) mod minimum_is_enforced;
+pub(in crate::check) mod never_above_maximum;
+pub(in crate::check) mod never_below_minimum;
+pub(in crate::check) mod not_filled_without_need;
+pub(in crate::check) mod not_shrunk_while_needed;
+pub(in crate::check) mod total_of_nodes_holds;

@@ -1,0 +1,175 @@
+//! All expectations, in the order of their codes, with the words of the files in which they are decided.
+//!
+//! The words are the files' own, compiled in: they cannot drift.
+
+use std::fmt::Write as _;
+
+use super::{Expectation, Versions};
+use crate::code::Code;
+
+/// An expectation and the source in which it stands.
+struct Entry {
+    expectation: &'static Expectation,
+    source: &'static str,
+}
+
+macro_rules! checks {
+    ($($topic:ident :: $claim:ident,)*) => {
+        /// One line a check.
+        static ENTRIES: &[Entry] = &[$(Entry {
+            expectation: {
+                static EXPECTATION: Expectation = super::$topic::$claim::EXPECTATION;
+                &EXPECTATION
+            },
+            source: include_str!(concat!(stringify!($topic), "/", stringify!($claim), ".rs")),
+        },)*];
+    };
+}
+
+checks! {
+    scale_up::reacts_in_time,
+    scale_up::cordoned_nodes_are_no_room,
+    fault_tolerance::lost_servers_are_replaced,
+    fault_tolerance::watches_are_taken_up_again,
+    scale_up::nothing_for_impossible_pods,
+    scale_up::honours_node_selectors,
+    scale_up::expendable_pods_buy_nothing,
+    scale_up::nominated_pods_buy_nothing,
+    scale_up::honours_taints_of_pools,
+    scale_up::waits_for_the_age_of_pods,
+    scale_up::no_order_twice,
+    scale_up::the_highest_priority_is_bought,
+    scale_up::the_least_waste_is_bought,
+    bounds::never_above_maximum,
+    bounds::never_below_minimum,
+    bounds::not_filled_without_need,
+    bounds::minimum_is_enforced,
+    bounds::not_shrunk_while_needed,
+    bounds::total_of_nodes_holds,
+    pod_safety::system_pods_keep_their_node,
+    pod_safety::unsafe_pods_keep_their_node,
+    pod_safety::local_storage_keeps_its_node,
+    pod_safety::bare_pods_keep_their_node,
+    scale_down::unneeded_nodes_go_in_time,
+    scale_down::pools_reach_zero,
+    scale_down::unready_nodes_go,
+    fault_tolerance::never_ready_nodes_go,
+    scale_down::nothing_goes_after_an_order,
+    scale_down::drains_do_not_overlap,
+    scale_down::few_go_at_once,
+    scale_down::used_nodes_stay,
+    scale_down::evicted_pods_find_room,
+    scale_down::protected_nodes_stay,
+    scale_down::no_flapping,
+    scale_down::node_objects_are_not_deleted,
+    scale_down::residents_of_empty_nodes_stay,
+    pod_safety::budgets_are_respected,
+    pod_safety::failing_drains_are_given_up,
+    pod_safety::freed_system_pods_let_go,
+    pod_safety::removal_has_an_order,
+    pod_safety::delayed_deletions_wait,
+    pod_safety::loaded_nodes_outlive_a_start,
+    pod_safety::foreign_things_are_not_touched,
+}
+
+/// All expectations, by their codes.
+pub fn catalogue() -> Vec<&'static Expectation> {
+    let mut all: Vec<&Expectation> = ENTRIES.iter().map(|entry| entry.expectation).collect();
+    all.sort_by(|one, other| one.code.cmp(&other.code));
+    all
+}
+
+/// An expectation by its code.
+pub(super) fn find(code: &Code) -> Option<&'static Expectation> {
+    ENTRIES.iter().map(|entry| entry.expectation).find(|expectation| expectation.code == *code)
+}
+
+/// What an expectation means, what the smallest history looks like that violates it, and what its check does not catch: the
+/// words of its file. `None` if there is no such expectation.
+pub fn explain(code: &Code) -> Option<String> {
+    let entry = ENTRIES.iter().find(|entry| entry.expectation.code == *code)?;
+    let doc = entry.source.lines().map_while(|line| line.strip_prefix("//!"));
+    let words: Vec<&str> = doc.map(|line| line.strip_prefix(' ').unwrap_or(line)).collect();
+    let mut text = format!("{}\n\n", words.join("\n").trim_end());
+    for citation in entry.expectation.cite {
+        let _ = writeln!(text, "{}\n  {}", citation.where_, citation.url);
+    }
+    Some(text)
+}
+
+/// The catalogue as a table for people.
+pub fn markdown() -> String {
+    let mut table = String::from(
+        "| code | promise | level | kind | providers | versions | promised in |\n|---|---|---|---|---|---|---|\n",
+    );
+    for expectation in catalogue() {
+        let kind = serde_json::to_value(expectation.kind).unwrap_or_default();
+        let providers: Vec<String> = expectation.providers.iter().map(ToString::to_string).collect();
+        let cited: Vec<String> =
+            expectation.cite.iter().map(|cite| format!("[{}]({})", cite.where_, cite.url)).collect();
+        let _ = writeln!(
+            table,
+            "| {} | {} | {} | {} | {} | {} | {} |",
+            expectation.code,
+            expectation.promise,
+            expectation.level,
+            kind.as_str().unwrap_or_default(),
+            providers.join(", "),
+            versions(&expectation.versions),
+            cited.join("; "),
+        );
+    }
+    table
+}
+
+/// The versions of a promise in words.
+pub(super) fn versions(versions: &Versions) -> String {
+    match (versions.since, versions.until) {
+        (None, None) => "all".to_owned(),
+        (Some(since), None) => format!("from {since}"),
+        (None, Some(until)) => format!("before {until}"),
+        (Some(since), Some(until)) => format!("from {since}, before {until}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::check::{Kind, Level};
+
+    #[test]
+    fn each_code_is_given_once_and_its_file_speaks_of_it() {
+        let codes: BTreeSet<&Code> = ENTRIES.iter().map(|entry| &entry.expectation.code).collect();
+        assert_eq!(codes.len(), ENTRIES.len());
+        for entry in ENTRIES {
+            let code = entry.expectation.code.as_str();
+            assert!(entry.source.starts_with(&format!("//! {code}. ")), "{code}");
+            let words = explain(&entry.expectation.code).unwrap();
+            assert!(words.contains("```text") && words.contains("does not catch"), "{code}: {words}");
+            assert!(code.parse::<Code>().is_ok(), "{code}");
+        }
+        assert_eq!(explain(&Code::new("XX-99")), None);
+    }
+
+    #[test]
+    fn what_must_be_is_written_in_a_document_for_users() {
+        for expectation in catalogue() {
+            assert!(!expectation.cite.is_empty() && !expectation.providers.is_empty(), "{expectation:?}");
+            let document = expectation.cite.iter().any(|cite| !cite.url.contains("/issues/"));
+            assert!(expectation.level == Level::Should || document, "{expectation:?}");
+            assert!(
+                !expectation.promise.ends_with('.')
+                    && expectation.cite.iter().all(|c| c.url.starts_with("https://"))
+            );
+        }
+    }
+
+    #[test]
+    fn every_kind_of_promise_is_there() {
+        let kinds: BTreeSet<Kind> = catalogue().iter().map(|expectation| expectation.kind).collect();
+        assert_eq!(kinds.len(), 8);
+        assert_eq!(markdown().lines().count(), catalogue().len() + 2);
+    }
+}

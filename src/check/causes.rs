@@ -1,0 +1,84 @@
+//! For whom an order was placed, and for whom it cannot have been.
+
+use super::fit::{Fit, Misfit, fit};
+use super::scene::{Scene, TIE};
+use super::{Tally, Verdict};
+use crate::history::History;
+use crate::history::query::{Order, Pod, Spell};
+use crate::terms::{Pool, SubjectOption, Timer};
+
+/// Orders without the repetitions that a client makes of one and the same.
+pub(super) fn first_attempts<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s Order> {
+    scene.orders.iter().enumerate().filter_map(|(index, order)| {
+        let again =
+            scene.orders[..index].iter().any(|earlier| !order.name.is_empty() && earlier.name == order.name);
+        (!again).then_some(order)
+    })
+}
+
+/// The pods that were waiting when an order was decided, with the events that show them: two loops and a few calls back at most.
+pub(super) fn waiting<'s>(scene: &'s Scene<'_>, order: &Order) -> Vec<(&'s Pod, usize)> {
+    let from = order.began - scene.slack();
+    let spells = |pod: &'s crate::history::query::Track<Pod>| {
+        let spell: Option<Spell> =
+            pod.spells(Pod::waits).into_iter().find(|spell| spell.touches(from, order.began + TIE));
+        spell.and_then(|spell| Some((pod.at(spell.from)?, spell.began)))
+    };
+    scene.pods.values().filter_map(spells).collect()
+}
+
+/// Whether an order may have been placed to reach the minimum of its pool.
+pub(super) fn fills_minimum(scene: &Scene<'_>, order: &Order, pool: &Pool) -> bool {
+    let before = scene.live(&pool.name, order.began);
+    scene.is_on(SubjectOption::EnforceMin) && before.len() < pool.min as usize + 1
+}
+
+/// Judges that pods which do not fit a pool for one reason have nothing bought there: an order there convicts if all that
+/// waited were impossible there, one of them for this reason. `matters` can leave out pods.
+pub(super) fn never_bought_for(
+    history: &History,
+    misfit: Misfit,
+    everywhere: bool,
+    promise: &str,
+    never: &str,
+) -> Verdict {
+    super::scene::timed(history, [Timer::ReactionTime], |scene, [reaction]| {
+        let mut tally = Tally::default();
+        for order in first_attempts(scene) {
+            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+            let waiting = waiting(scene, order);
+            let fits: Vec<Fit> = waiting.iter().map(|(pod, _)| fit(scene, pod, pool)).collect();
+            let sure =
+                !waiting.is_empty() && fits.iter().all(Fit::impossible) && !fills_minimum(scene, order, pool);
+            let convicts = |((pod, _), fit): &(&(&Pod, usize), &Fit)| {
+                fit.fails_by(misfit) && (!everywhere || hopeless(scene, pod))
+            };
+            if sure && let Some(((pod, event), _)) = waiting.iter().zip(&fits).find(convicts) {
+                let says = format!(
+                    "{} was ordered in {} for nobody but {}, {promise}",
+                    order.name,
+                    pool.name,
+                    pod.key()
+                );
+                tally.violated(says, [*event, order.event]);
+            }
+        }
+        for track in scene.pods.values() {
+            for spell in track.spells(Pod::waits) {
+                let Some(pod) = track.at(spell.from) else { continue };
+                let fails = scene.pools().iter().any(|pool| fit(scene, pod, pool).fails_by(misfit));
+                let until = spell.from + reaction + scene.slack();
+                let relevant = fails && (!everywhere || hopeless(scene, pod));
+                if relevant && spell.spans(spell.from, until) && scene.watched(spell.from, until) {
+                    tally.exercised();
+                }
+            }
+        }
+        tally.verdict(never)
+    })
+}
+
+/// Whether no pool could ever host a pod.
+pub(super) fn hopeless(scene: &Scene<'_>, pod: &Pod) -> bool {
+    scene.pools().iter().all(|pool| fit(scene, pod, pool).impossible())
+}

@@ -1,0 +1,45 @@
+//! FT-18. A node that registers, is never ready, and has nothing on it goes once startup time and unready
+//! time have passed.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!    0 s  small-a registers, and is not ready
+//! 2400 s  nothing has been given back
+//! ```
+//!
+//! It does not catch such a node in a pool that is at its minimum.
+
+use crate::check::scene::timed;
+use crate::check::vacancy::{goes, vacancies};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::terms::{SubjectOption, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("FT-18"),
+    promise: "A node that never becomes ready is unready after its startup time, and removed after the unready time",
+    cite: &[flag!("--max-node-startup-time"), flag!("--scale-down-unready-time")],
+    level: Level::Must,
+    kind: Kind::Backoff,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::StartupTime, Timer::UnreadyTime], |scene, [startup, unready]| {
+        let mut tally = Tally::default();
+        if scene.is_off(SubjectOption::UnreadyEnabled) {
+            return tally.verdict("removals of unready nodes were switched off");
+        }
+        for vacancy in vacancies(scene, false) {
+            if scene.ready(vacancy.server).is_none() && scene.registered(vacancy.server).is_some() {
+                goes(scene, &mut tally, &vacancy, vacancy.spell.from, startup + unready);
+            }
+        }
+        tally.verdict("every node became ready")
+    })
+}

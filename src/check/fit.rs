@@ -1,0 +1,150 @@
+//! Whether a pod would fit a node of a pool, as far as that can be told for certain.
+
+use std::collections::BTreeMap;
+
+use super::scene::Scene;
+use crate::history::query::{POOL_LABEL, Pod, Toleration};
+use crate::terms::{Pool, Room, SubjectOption, Taint};
+
+/// Why a pod would not run on a node of a pool, or would not have one bought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Misfit {
+    /// It asks for more than such a node has, even an empty one.
+    Room,
+    /// It asks for a label that such a node does not have.
+    Selector,
+    /// It does not tolerate a taint of such a node.
+    Taint,
+    /// Its priority is below those for which anything is bought.
+    Priority,
+    /// It waits for others to make room.
+    Nominated,
+}
+
+/// What can be told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fit {
+    misfits: Vec<Misfit>,
+    obscure: bool,
+}
+
+impl Fit {
+    /// It would, for certain.
+    pub(super) fn sure(&self) -> bool {
+        self.misfits.is_empty() && !self.obscure
+    }
+
+    /// It would not, for certain.
+    pub(super) fn impossible(&self) -> bool {
+        !self.misfits.is_empty()
+    }
+
+    /// It would not, for this reason among others.
+    pub(super) fn fails_by(&self, misfit: Misfit) -> bool {
+        self.misfits.contains(&misfit)
+    }
+}
+
+/// How a pod and a pool fit.
+pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
+    let mut fit = Fit { misfits: Vec::new(), obscure: pod.picky };
+    let resident = residents(scene);
+    if pod.asks.cpu_milli > pool.room.cpu_milli || pod.asks.memory_mib > pool.room.memory_mib {
+        fit.misfits.push(Misfit::Room);
+    } else if pod.asks.cpu_milli + resident.cpu_milli > pool.room.cpu_milli
+        || pod.asks.memory_mib + resident.memory_mib > pool.room.memory_mib
+    {
+        fit.obscure = true;
+    }
+    let labels = labels(pool);
+    for (key, value) in &pod.selector {
+        match labels.get(key.as_str()) {
+            Some(has) if has == value => {}
+            None if key.contains("kubernetes.io/") || key.contains("hetzner") => fit.obscure = true,
+            _ => fit.misfits.push(Misfit::Selector),
+        }
+    }
+    let minds = |taint: &&Taint| {
+        taint.effect != "PreferNoSchedule" && !pod.tolerations.iter().any(|t| tolerates(t, taint))
+    };
+    if pool.taints.iter().any(|taint| minds(&taint)) {
+        fit.misfits.push(Misfit::Taint);
+    }
+    if pod.priority < cutoff(scene) {
+        fit.misfits.push(Misfit::Priority);
+    }
+    if pod.nominated {
+        fit.misfits.push(Misfit::Nominated);
+    }
+    fit
+}
+
+/// Labels that the nodes of a pool are sure to have.
+fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
+    let own = pool.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
+    own.chain([
+        (POOL_LABEL, pool.name.as_str()),
+        ("node.kubernetes.io/instance-type", pool.machine.as_str()),
+        ("topology.kubernetes.io/region", pool.location.as_str()),
+        ("csi.hetzner.cloud/location", pool.location.as_str()),
+        ("instance.hetzner.cloud/provided-by", "cloud"),
+    ])
+    .collect()
+}
+
+fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
+    (toleration.key.is_empty() || toleration.key == taint.key)
+        && toleration.value.as_ref().is_none_or(|value| *value == taint.value)
+        && (toleration.effect.is_empty() || toleration.effect == taint.effect)
+}
+
+/// Pods of a lower priority do not count; the documents' default is -10.
+fn cutoff(scene: &Scene<'_>) -> i64 {
+    scene
+        .option(SubjectOption::ExpendablePodsPriorityCutoff)
+        .and_then(|cutoff| cutoff.parse().ok())
+        .unwrap_or(-10)
+}
+
+/// What residents ever asked for on one node, at most.
+pub(super) fn residents(scene: &Scene<'_>) -> Room {
+    let mut by_node: BTreeMap<&str, Room> = BTreeMap::new();
+    for pod in scene.pods.values().filter_map(|track| track.last()).filter(|pod| pod.resident()) {
+        let node = by_node.entry(pod.node.as_deref().unwrap_or_default()).or_default();
+        node.cpu_milli += pod.asks.cpu_milli;
+        node.memory_mib += pod.asks.memory_mib;
+    }
+    by_node.values().fold(Room::default(), |most, room| Room {
+        cpu_milli: most.cpu_milli.max(room.cpu_milli),
+        memory_mib: most.memory_mib.max(room.memory_mib),
+    })
+}
+
+/// How many nodes of a pool these pods need at most: packed one after the other, the biggest first, onto the first that has
+/// room; pods that keep away from each other get a node each.
+pub(super) fn need(scene: &Scene<'_>, pods: &[&Pod], pool: &Pool) -> usize {
+    let resident = residents(scene);
+    let room = Room {
+        cpu_milli: pool.room.cpu_milli.saturating_sub(resident.cpu_milli),
+        memory_mib: pool.room.memory_mib.saturating_sub(resident.memory_mib),
+    };
+    let mut pods: Vec<&Pod> =
+        pods.iter().copied().filter(|pod| !fit(scene, pod, pool).impossible()).collect();
+    pods.sort_by_key(|pod| std::cmp::Reverse((pod.asks.cpu_milli, pod.asks.memory_mib)));
+    let alone = pods.iter().filter(|pod| pod.apart || pod.picky).count();
+    let mut nodes: Vec<Room> = Vec::new();
+    for pod in pods.iter().filter(|pod| !pod.apart && !pod.picky) {
+        let fits =
+            |left: &&mut Room| left.cpu_milli >= pod.asks.cpu_milli && left.memory_mib >= pod.asks.memory_mib;
+        if let Some(left) = nodes.iter_mut().find(fits) {
+            left.cpu_milli -= pod.asks.cpu_milli;
+            left.memory_mib -= pod.asks.memory_mib;
+        } else {
+            nodes.push(Room {
+                cpu_milli: room.cpu_milli.saturating_sub(pod.asks.cpu_milli),
+                memory_mib: room.memory_mib.saturating_sub(pod.asks.memory_mib),
+            });
+        }
+    }
+    nodes.len() + alone
+}

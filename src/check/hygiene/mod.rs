@@ -1,0 +1,1 @@
+//! Promises that nothing is left lying about. One a file, named after its claim.

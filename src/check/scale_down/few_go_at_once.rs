@@ -1,0 +1,59 @@
+//! SD-05. Nodes that carry the taint of removal at the same time are counted; the flag that allows another
+//! number is read.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  eleven nodes carry the taint ToBeDeletedByClusterAutoscaler
+//! ```
+//!
+//! It does not catch removals without a taint: that is SF-10.
+
+use crate::check::scene::{Scene, TIE};
+use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{REMOVAL_TAINT, Spell};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SD-05"),
+    promise: "Not more than ten nodes are removed together",
+    cite: &[
+        faq!("How does scale-down work?", "how-does-scale-down-work"),
+        Citation {
+            where_: "cluster-autoscaler, help of --max-scale-down-parallelism",
+            url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/FAQ.md#what-are-the-parameters-to-ca",
+        },
+    ],
+    level: Level::Must,
+    kind: Kind::ScaleDown,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+const DOCUMENTED: usize = 10;
+
+fn check(history: &History) -> Verdict {
+    let scene = Scene::of(history);
+    let most =
+        scene.flag("max-scale-down-parallelism").and_then(|most| most.parse().ok()).unwrap_or(DOCUMENTED);
+    let mut tally = Tally::default();
+    let spells: Vec<Spell> =
+        scene.nodes.values().flat_map(|track| track.spells(|node| node.has_taint(REMOVAL_TAINT))).collect();
+    for spell in &spells {
+        let at = spell.from + TIE;
+        let together: Vec<usize> = spells
+            .iter()
+            .filter(|other| other.from <= spell.from && other.covers(at))
+            .map(|other| other.began)
+            .collect();
+        tally.exercised();
+        if together.len() > most {
+            let says = format!("{} nodes were being removed at once, of at most {most}", together.len());
+            tally.violated(says, together);
+        }
+    }
+    tally.verdict("no node was removed")
+}

@@ -1,0 +1,65 @@
+//! SU-02. At each order, the servers of its pool that were ordered before, exist and have no ready node yet
+//! are counted, for as long as a machine may take to become one. If they already suffice for all pods that
+//! wait, packed the biggest first, the order is one too many. A restart of the subject is no excuse.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod web-1 is unschedulable
+//! 10 s  POST /servers for pool small: server 7
+//! 20 s  POST /servers for pool small: server 8
+//! ```
+//!
+//! It does not catch what was ordered in another pool, nor one node too many where pods could be packed
+//! better than the biggest first.
+
+use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::fit::need;
+use crate::check::scene::timed;
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{Order, Pod};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SU-02"),
+    promise: "While ordered nodes are on their way, the same pods have no further ones ordered",
+    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work")],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ProvisionTime], |scene, [provision]| {
+        let mut tally = Tally::default();
+        for order in first_attempts(scene).filter(|order| order.taken()) {
+            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+            let waiting = waiting(scene, order);
+            if waiting.is_empty() || fills_minimum(scene, order, pool) {
+                continue;
+            }
+            let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
+            let upcoming = scene.upcoming(order.began, provision);
+            let coming: Vec<&Order> =
+                upcoming.iter().map(|(order, _)| *order).filter(|other| other.pool == order.pool).collect();
+            tally.exercised();
+            let needed = need(scene, &pods, pool);
+            if !coming.is_empty() && coming.len() >= needed.max(1) {
+                let says = format!(
+                    "{} was ordered in {} for {} pods that wait, though {} ordered before were still on their way",
+                    order.name,
+                    pool.name,
+                    pods.len(),
+                    coming.len()
+                );
+                tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
+            }
+        }
+        tally.verdict("nothing was ordered for pods that wait")
+    })
+}

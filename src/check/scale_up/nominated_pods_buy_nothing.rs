@@ -1,0 +1,42 @@
+//! SU-06. A pod for which the scheduler has found a node that is being cleared for it needs no new one. An
+//! order convicts if all that waited were impossible, one of them because it was nominated.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod vip-1 is unschedulable, status.nominatedNodeName is small-a
+//! 10 s  POST /servers for pool small
+//! ```
+//!
+//! It does not catch a nomination that came while the order was placed.
+
+use crate::check::causes::never_bought_for;
+use crate::check::fit::Misfit;
+use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SU-06"),
+    promise: "Nothing is ordered for a pod that waits for the pre-emption of others",
+    cite: &[faq!(
+        "How does Cluster Autoscaler work with Pod Priority and Preemption?",
+        "how-does-cluster-autoscaler-work-with-pod-priority-and-preemption"
+    )],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    never_bought_for(
+        history,
+        Misfit::Nominated,
+        false,
+        "which already had a node nominated",
+        "no pod waited with a nominated node",
+    )
+}

@@ -1,0 +1,46 @@
+//! SU-01. For a pod that waits, that some pool takes for certain, and that nothing else will help, an order
+//! is placed within the reaction time of the subject plus two loops. Excused is a subject that does not run,
+//! was refused something, stands in an order, has capacity on the way, is at a limit or may be in back-off.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod web-1 is unschedulable, and fits a node of pool small (0 of 3)
+//! 55 s  nothing has been ordered
+//! ```
+//!
+//! It does not catch an order of the wrong pool (SU-04, SU-08), nor one that is too big (SU-02).
+
+use crate::check::reaction::reactions;
+use crate::check::scene::timed;
+use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SU-01"),
+    promise: "A pod that is unschedulable and fits a new node of a pool has one ordered within the reaction time",
+    cite: &[
+        faq!(
+            "What are the Service Level Objectives for Cluster Autoscaler?",
+            "what-are-the-service-level-objectives-for-cluster-autoscaler"
+        ),
+        faq!(
+            "When does Cluster Autoscaler change the size of a cluster?",
+            "when-does-cluster-autoscaler-change-the-size-of-a-cluster"
+        ),
+    ],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ReactionTime], |scene, [reaction]| {
+        reactions(scene, reaction, |_, _| true).verdict("no pod waited that a pool was sure to take")
+    })
+}

@@ -1,0 +1,60 @@
+//! SU-10. Where no other expander is asked for, an order for one pod convicts if another pool, of nodes that
+//! are smaller in processors and in memory, takes it, is not full, and has had no failure for as long as the
+//! longest back-off.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod web-1 asks for half a processor and is unschedulable; pools big (16) and small (2) fit
+//! 10 s  POST /servers for pool big
+//! ```
+//!
+//! It does not catch waste that needs arithmetic: pools of which one has more processors and the other more
+//! memory, nor several pods at once.
+
+use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::reaction::rivals;
+use crate::check::scene::Scene;
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::terms::{SubjectOption, Version};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SU-10"),
+    promise: "By default, of the pools that fit the one is ordered from whose node would be wasted least",
+    cite: &[faq!("What are Expanders?", "what-are-expanders")],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: HETZNER,
+    versions: Versions::since(Version::new(1, 33, 0)),
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    let scene = Scene::of(history);
+    if scene.option(SubjectOption::Expander).is_some_and(|expander| expander != "least-waste") {
+        return Tally::default().verdict("another expander was asked for");
+    }
+    let mut tally = Tally::default();
+    for order in first_attempts(&scene) {
+        let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+        if fills_minimum(&scene, order, pool) || waiting(&scene, order).len() != 1 {
+            continue;
+        }
+        for rival in rivals(&scene, order) {
+            tally.exercised();
+            let smaller =
+                rival.room.cpu_milli < pool.room.cpu_milli && rival.room.memory_mib < pool.room.memory_mib;
+            if smaller {
+                let says = format!(
+                    "{} was ordered in {} though the smaller {} fits",
+                    order.name, pool.name, rival.name
+                );
+                tally.violated(says, [order.event]);
+            }
+        }
+    }
+    tally.verdict("nothing was ordered for one pod where two pools fitted")
+}

@@ -1,0 +1,62 @@
+//! SU-07. An order convicts if all that waited for it were younger than the scale-up delay, by more than a
+//! tie and the second to which their creation is told.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod web-1 is created, with pod-scale-up-delay 2m, and unschedulable
+//! 30 s  POST /servers for pool small
+//! ```
+//!
+//! It does not catch an order that comes too late: that is SU-01, which grants the delay.
+
+use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::reaction::ripe;
+use crate::check::scene::{Scene, TIE};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::Pod;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SU-07"),
+    promise: "Nothing is ordered for a pod before it has the age that flag or annotation ask for",
+    cite: &[
+        faq!(
+            "How can I modify Cluster Autoscaler reaction time?",
+            "how-can-i-modify-cluster-autoscaler-reaction-time"
+        ),
+        flag!("--new-pod-scale-up-delay"),
+    ],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    let scene = Scene::of(history);
+    let mut tally = Tally::default();
+    for order in first_attempts(&scene) {
+        let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+        let waiting = waiting(&scene, order);
+        let delayed =
+            |pod: &Pod| ripe(&scene, pod).filter(|ripe| pod.created.is_some_and(|created| *ripe > created));
+        if waiting.is_empty()
+            || !waiting.iter().any(|(pod, _)| delayed(pod).is_some())
+            || fills_minimum(&scene, order, pool)
+        {
+            continue;
+        }
+        tally.exercised();
+        let early = |pod: &Pod| delayed(pod).is_some_and(|ripe| order.began + TIE * 2 < ripe);
+        if waiting.iter().all(|(pod, _)| early(pod)) {
+            let (pod, event) = &waiting[0];
+            let says = format!("{} was ordered for {}, which had not the age for it", order.name, pod.key());
+            tally.violated(says, [*event, order.event]);
+        }
+    }
+    tally.verdict("nothing was ordered for pods with a scale-up delay")
+}

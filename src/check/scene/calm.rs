@@ -1,0 +1,103 @@
+//! When the subject was able to do what it promised: it ran, was refused nothing, and stood in no call.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use super::{Scene, TIE};
+use crate::history::{CallEvent, History, What};
+use crate::terms::{Api, Timer};
+
+/// What was refused echoes: clients wait up to half a minute before they ask again, several times over.
+const ECHO: Duration = Duration::from_secs(120);
+/// A process that has just started waits for its lease, and fills its caches.
+const WARM_UP: Duration = Duration::from_secs(60);
+
+impl Scene<'_> {
+    /// Whether one process of the subject ran all the time between two moments, and the history reaches that far.
+    pub(in crate::check) fn watched(&self, from: Time, to: Time) -> bool {
+        to <= self.end && self.running.iter().any(|spell| spell.spans(from, to))
+    }
+
+    /// The first moment from `at` on at which a process of the subject is warmed up; before `until`.
+    pub(in crate::check) fn awake_from(&self, at: Time, until: Time) -> Option<Time> {
+        let warm = |spell: &crate::history::query::Spell| {
+            let warm = at.max(spell.from + WARM_UP);
+            (spell.to.is_none_or(|to| warm < to) && warm < until).then_some(warm)
+        };
+        self.running.iter().filter_map(warm).min()
+    }
+
+    /// Whether it ran all the time, and nothing that it asked for was refused, late or lost, nor shortly before.
+    pub(in crate::check) fn calm(&self, from: Time, to: Time) -> bool {
+        self.watched(from, to)
+            && !self.troubled.iter().any(|(began, ended)| *began <= to && *ended + ECHO >= from)
+    }
+
+    /// Whether it may have stood in an order between two moments: its loop waits until the cloud is done.
+    pub(in crate::check) fn busy(&self, from: Time, to: Time) -> bool {
+        self.busy.iter().any(|(began, ended)| *began <= to && *ended >= from)
+    }
+
+    /// Whether it could have been expected to do something between two moments.
+    pub(in crate::check) fn free(&self, from: Time, to: Time) -> bool {
+        self.calm(from, to) && !self.busy(from, to)
+    }
+}
+
+/// Whether a call is a watch.
+pub(in crate::check) fn is_watch(call: &CallEvent) -> bool {
+    call.query.split('&').any(|part| part == "watch=true" || part == "watch=1")
+}
+
+/// Whether a call had another end than it should.
+pub(in crate::check) fn went_wrong(call: &CallEvent) -> bool {
+    let eviction = call.path.ends_with("/eviction");
+    call.fate.is_some()
+        || (call.status == 0 && !is_watch(call) && !call.open)
+        || call.status >= 500
+        || (call.status == 429 && !eviction)
+        || call.status == 403
+        || (call.to == Api::Cloud && call.status >= 400)
+}
+
+/// From when to when calls went wrong.
+pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
+    let mut troubled = Vec::new();
+    for (index, event) in history.events.iter().enumerate() {
+        let What::Call(call) = &event.what else { continue };
+        if !went_wrong(call) {
+            continue;
+        }
+        let closes = |later: &&crate::history::Event| match &later.what {
+            What::Call(other) => !other.open && other.began == call.began && other.path == call.path,
+            _ => false,
+        };
+        let until = if call.open {
+            history.events[index + 1..].iter().find(closes).map_or(end, |closing| closing.at)
+        } else {
+            event.at
+        };
+        troubled.push((call.began, until));
+    }
+    troubled
+}
+
+/// From when to when the subject may have stood in an order. It polls for the end at intervals that double, so it may notice
+/// only after as long again; never longer than it waits at all.
+pub(super) fn busy(scene: &Scene<'_>) -> Vec<(Time, Time)> {
+    let longest = scene.timer(Timer::CreationTimeout).unwrap_or(Duration::from_secs(300));
+    let until = |order: &crate::history::query::Order| {
+        let server = scene.server_of(order).and_then(|id| scene.servers.get(&id));
+        let settled = server.and_then(|track| {
+            track.seen.iter().find(|seen| seen.state.as_ref().is_none_or(|server| server.status == "running"))
+        });
+        let noticed = match (order.taken(), settled) {
+            (true, Some(seen)) => order.began + (seen.at - order.began) * 2 + TIE,
+            (true, None) => order.began + longest,
+            (false, _) => order.ended,
+        };
+        noticed.min(order.began + longest).max(order.ended) + scene.slack()
+    };
+    scene.orders.iter().map(|order| (order.began, until(order))).collect()
+}

@@ -1,0 +1,168 @@
+//! Servers, whose they are, and which node runs on which.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use super::{Scene, TIE};
+use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Track};
+
+impl Scene<'_> {
+    pub(super) fn index(&mut self) {
+        for (key, track) in &self.pods {
+            let on = track.seen.iter().filter_map(|seen| seen.state.as_ref()?.node.clone());
+            for node in on.collect::<BTreeSet<_>>() {
+                self.pods_of_node.entry(node).or_default().push(key.clone());
+            }
+        }
+        for (name, track) in &self.nodes {
+            let by_id = track.seen.iter().filter_map(|seen| seen.state.as_ref()?.server());
+            let by_name = self
+                .servers
+                .iter()
+                .filter(|(_, server)| server.last().is_some_and(|server| server.name == *name));
+            for id in by_id.chain(by_name.map(|(id, _)| *id)).collect::<BTreeSet<_>>() {
+                self.nodes_of_server.entry(id).or_default().push(name.clone());
+            }
+        }
+    }
+
+    /// The server of an order: as the answer told it, or by its name.
+    pub(in crate::check) fn server_of(&self, order: &Order) -> Option<u64> {
+        let named = |(id, track): (&u64, &Track<_>)| {
+            let named =
+                track.last().is_some_and(|server: &crate::history::query::Server| server.name == order.name);
+            named.then_some(*id)
+        };
+        order
+            .server
+            .or_else(|| if order.name.is_empty() { None } else { self.servers.iter().find_map(named) })
+    }
+
+    /// The order that bought a server.
+    pub(in crate::check) fn order_of(&self, server: u64) -> Option<&Order> {
+        self.orders.iter().find(|order| self.server_of(order) == Some(server))
+    }
+
+    /// The pool of a server.
+    pub(in crate::check) fn pool_of(&self, server: u64) -> Option<&str> {
+        self.servers.get(&server)?.last()?.pool.as_deref()
+    }
+
+    /// The servers of a pool that exist at a moment and have not been given back.
+    pub(in crate::check) fn live(&self, pool: &str, at: Time) -> Vec<u64> {
+        let lives = |(id, track): (&u64, &Track<crate::history::query::Server>)| {
+            let there = track.at(at).is_some_and(|server| server.pool.as_deref() == Some(pool));
+            (there && !self.given_back(*id, at)).then_some(*id)
+        };
+        self.servers.iter().filter_map(lives).collect()
+    }
+
+    /// Whether a server had been given back by a moment.
+    pub(in crate::check) fn given_back(&self, server: u64, at: Time) -> bool {
+        self.give_backs.iter().any(|back| back.server == server && back.taken() && back.began <= at)
+    }
+
+    /// The nodes that ever ran on a server, with their tracks.
+    pub(in crate::check) fn nodes_on(&self, server: u64) -> impl Iterator<Item = (&str, &Track<Node>)> {
+        let names = self.nodes_of_server.get(&server).into_iter().flatten();
+        names.filter_map(|name| Some((name.as_str(), self.nodes.get(name)?)))
+    }
+
+    /// The node that runs on a server at a moment.
+    pub(in crate::check) fn node_on(&self, server: u64, at: Time) -> Option<(&str, &Node)> {
+        self.nodes_on(server).find_map(|(name, track)| Some((name, track.at(at)?)))
+    }
+
+    /// The server under a node at a moment.
+    pub(in crate::check) fn under(&self, node: &str, at: Time) -> Option<u64> {
+        let by_name = || {
+            let named = |(id, track): (&u64, &Track<crate::history::query::Server>)| {
+                track.at(at).is_some_and(|server| server.name == node).then_some(*id)
+            };
+            self.servers.iter().find_map(named)
+        };
+        let state = self.nodes.get(node)?.at(at)?;
+        match &state.provider_id {
+            Some(_) => state.server(),
+            None => by_name(),
+        }
+    }
+
+    /// The pool of a node, by its server.
+    pub(in crate::check) fn pool_of_node(&self, node: &str, at: Time) -> Option<&str> {
+        self.pool_of(self.under(node, at)?).filter(|pool| self.pool(pool).is_some())
+    }
+
+    /// When a node first said on which server it runs: only then the subject counts it as registered.
+    pub(in crate::check) fn registered(&self, server: u64) -> Option<Time> {
+        let says = |(_, track): (&str, &Track<Node>)| {
+            let mut seen = track.seen.iter();
+            seen.find(|seen| seen.state.as_ref().is_some_and(|node| node.server() == Some(server)))
+                .map(|seen| seen.at)
+        };
+        self.nodes_on(server).filter_map(says).min()
+    }
+
+    /// When its node was first ready.
+    pub(in crate::check) fn ready(&self, server: u64) -> Option<Time> {
+        let ready = |(_, track): (&str, &Track<Node>)| {
+            track.spells(|node| node.ready).first().map(|spell| spell.from)
+        };
+        self.nodes_on(server).filter_map(ready).min()
+    }
+
+    /// When the removal that a give-back ends was decided: its taint was seen, or else when it was given back.
+    pub(in crate::check) fn decided(&self, back: &GiveBack) -> Time {
+        self.tainted(back).map_or(back.began, |(at, _)| at.min(back.began))
+    }
+
+    /// When, and in which event, the taint of the removal that a give-back ends was seen.
+    pub(in crate::check) fn tainted(&self, back: &GiveBack) -> Option<(Time, usize)> {
+        let taints = self
+            .nodes_on(back.server)
+            .flat_map(|(_, track)| track.spells(|node| node.has_taint(REMOVAL_TAINT)));
+        let mut before = taints.filter(|spell| spell.touches(back.began - TIE, back.began + TIE));
+        before.next().map(|spell| (spell.from, spell.began))
+    }
+
+    /// Give-backs that the cloud took of servers with a node: removals, not the clearing away of what never came.
+    pub(in crate::check) fn removals(&self) -> impl Iterator<Item = (&GiveBack, &str, &Track<Node>)> {
+        self.give_backs.iter().filter(|back| back.taken()).filter_map(|back| {
+            let there = |(_, track): &(&str, &Track<Node>)| track.at(back.began).is_some();
+            let (name, track) = self.nodes_on(back.server).find(there)?;
+            Some((back, name, track))
+        })
+    }
+
+    /// Servers that were ordered before a moment, exist, and have no ready node yet.
+    pub(in crate::check) fn upcoming(&self, at: Time, since: Duration) -> Vec<(&Order, u64)> {
+        let comes = |order: &&Order| order.taken() && order.began < at && order.began + since > at;
+        let orders = self.orders.iter().filter(comes);
+        let with_server = orders.filter_map(|order| Some((order, self.server_of(order)?)));
+        with_server
+            .filter(|(_, id)| self.servers.get(id).is_some_and(|track| track.at(at).is_some()))
+            .filter(|(_, id)| !self.given_back(*id, at) && self.ready(*id).is_none_or(|ready| ready > at))
+            .collect()
+    }
+
+    /// Whether an order for a pool was refused or lost between two moments, or a server of it never came: it may be in back-off.
+    pub(in crate::check) fn may_back_off(&self, pool: &str, from: Time, to: Time) -> bool {
+        let failed = |order: &Order| {
+            order.pool.as_deref() == Some(pool) && !order.taken() && order.ended >= from && order.began <= to
+        };
+        let cleared = |back: &GiveBack| {
+            let never = self.ready(back.server).is_none_or(|ready| ready > back.began);
+            never && self.pool_of(back.server) == Some(pool) && back.began >= from && back.began <= to
+        };
+        let overdue = |order: &Order| {
+            let id = self.server_of(order);
+            order.pool.as_deref() == Some(pool)
+                && order.taken()
+                && order.began + self.slack() * 2 < to
+                && id.is_some_and(|id| self.ready(id).is_none_or(|ready| ready > to))
+        };
+        self.orders.iter().any(|order| failed(order) || overdue(order)) || self.give_backs.iter().any(cleared)
+    }
+}

@@ -1,0 +1,152 @@
+//! What happened, as the checks of cluster-autoscaler on servers look at it: tracks, calls, and who was able to act when.
+//!
+//! Built from a history by each check that needs it; it decides nothing. Liveness is asked only of a subject that was [`calm`]:
+//! it ran, nobody refused it anything, and it was not standing in a call. Doubts favour the subject.
+//!
+//! [`calm`]: Scene::calm
+
+mod calm;
+mod fleet;
+mod occupancy;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use super::Verdict;
+use crate::history::query::{
+    self, Budget, Eviction, FaultSpell, GiveBack, Node, Order, Pod, Server, Spell, Tracks,
+};
+use crate::history::{History, StepChange, What};
+use crate::terms::{Pool, SubjectOption, Timer};
+
+pub(super) use crate::history::query::TIE;
+pub(super) use calm::{is_watch, went_wrong};
+
+/// Two loops and five seconds for the calls within them, as the documents' windows are meant for a cluster that answers.
+const CALLS: Duration = Duration::from_secs(5);
+/// Where a profile names no scan interval, the documents' own.
+const SCAN: Duration = Duration::from_secs(10);
+/// A bought machine that never comes is looked for in a list that is refreshed every two minutes and taken from a cache of
+/// one minute; no flag shortens either.
+const LISTING: Duration = Duration::from_secs(180);
+
+/// A history with all that checks share.
+pub(super) struct Scene<'a> {
+    pub(super) history: &'a History,
+    pub(super) pods: Tracks<String, Pod>,
+    pub(super) nodes: Tracks<String, Node>,
+    pub(super) servers: Tracks<u64, Server>,
+    pub(super) budgets: Tracks<String, Budget>,
+    pub(super) orders: Vec<Order>,
+    pub(super) give_backs: Vec<GiveBack>,
+    pub(super) evictions: Vec<Eviction>,
+    pub(super) faults: Vec<FaultSpell>,
+    /// The last moment the history tells of.
+    pub(super) end: Time,
+    running: Vec<Spell>,
+    troubled: Vec<(Time, Time)>,
+    busy: Vec<(Time, Time)>,
+    pods_of_node: BTreeMap<String, Vec<String>>,
+    nodes_of_server: BTreeMap<u64, Vec<String>>,
+}
+
+impl<'a> Scene<'a> {
+    /// The scene of a history.
+    pub(super) fn of(history: &'a History) -> Self {
+        let mut scene = Self {
+            history,
+            pods: query::pods(history),
+            nodes: query::nodes(history),
+            servers: query::servers(history),
+            budgets: query::budgets(history),
+            orders: query::orders(history),
+            give_backs: query::give_backs(history),
+            evictions: query::evictions(history),
+            faults: query::fault_spells(history),
+            end: history.events.last().map_or(history.header.began, |event| event.at),
+            running: query::running(history).into_values().flatten().collect(),
+            troubled: Vec::new(),
+            busy: Vec::new(),
+            pods_of_node: BTreeMap::new(),
+            nodes_of_server: BTreeMap::new(),
+        };
+        scene.troubled = calm::troubled(history, scene.end);
+        scene.index();
+        scene.busy = calm::busy(&scene);
+        scene
+    }
+
+    /// A timer of the subject.
+    pub(super) fn timer(&self, timer: Timer) -> Option<Duration> {
+        self.history.header.subject.timers.get(&timer).map(|period| period.0)
+    }
+
+    /// What is granted over any window: two loops and a few calls.
+    pub(super) fn slack(&self) -> Duration {
+        self.timer(Timer::ScanInterval).unwrap_or(SCAN) * 2 + CALLS
+    }
+
+    /// What is granted to whoever looks for a machine that never became a node.
+    pub(super) fn listing(&self) -> Duration {
+        LISTING + self.slack()
+    }
+
+    /// What the scenario asked of the subject.
+    pub(super) fn option(&self, option: SubjectOption) -> Option<&'a str> {
+        let name = serde_json::to_value(option).ok()?;
+        self.history.header.subject.options.get(name.as_str()?).map(String::as_str)
+    }
+
+    /// Whether the scenario asked for this to be on.
+    pub(super) fn is_on(&self, option: SubjectOption) -> bool {
+        self.option(option) == Some("true")
+    }
+
+    /// Whether the scenario asked for this to be off.
+    pub(super) fn is_off(&self, option: SubjectOption) -> bool {
+        self.option(option) == Some("false")
+    }
+
+    /// The value of a flag on the subject's command line.
+    pub(super) fn flag(&self, flag: &str) -> Option<&'a str> {
+        let value =
+            |argument: &'a String| argument.trim_start_matches('-').strip_prefix(flag)?.strip_prefix('=');
+        self.history.header.subject.command.iter().find_map(value)
+    }
+
+    /// The pools it was given.
+    pub(super) fn pools(&self) -> &'a [Pool] {
+        &self.history.header.pools
+    }
+
+    /// A pool by its name.
+    pub(super) fn pool(&self, name: &str) -> Option<&'a Pool> {
+        self.pools().iter().find(|pool| pool.name == name)
+    }
+
+    /// Whether the plan changed anything between two moments, or a fault came or went.
+    pub(super) fn disturbed(&self, from: Time, to: Time) -> bool {
+        let within = |at: Time| from <= at && at <= to;
+        self.history.events.iter().any(|event| match &event.what {
+            What::Step(step) => step.change == StepChange::Begun && within(event.at),
+            What::Fault(_) => within(event.at),
+            _ => false,
+        })
+    }
+}
+
+/// Decides with timers of the subject; what has no such timer cannot be decided.
+pub(super) fn timed<const N: usize>(
+    history: &History,
+    timers: [Timer; N],
+    decide: impl FnOnce(&Scene<'_>, [Duration; N]) -> Verdict,
+) -> Verdict {
+    let told = |timer: &Timer| history.header.subject.timers.get(timer).map(|period| period.0);
+    if let Some(missing) = timers.iter().find(|timer| told(timer).is_none()) {
+        let name = serde_json::to_value(missing).unwrap_or_default();
+        return Verdict::Unknown { why: format!("the profile does not say what the subject's {name} is") };
+    }
+    decide(&Scene::of(history), timers.map(|timer| told(&timer).unwrap_or_default()))
+}

@@ -1,0 +1,38 @@
+//! What checks ask of a history: folds over its events, as pure functions that give small plain values.
+//!
+//! A fold reads the history once and gives *tracks*: what was seen of each object, in order, to be asked for any moment.
+//! It judges nothing, and it never guesses: what the events do not show is `None`.
+//!
+//! **Order.** Servers and calls are written down where they happen, so their order is right. Objects of the cluster are seen
+//! by the recorder's own watches, which run beside the subject's calls: which of two came first is known only if more than
+//! [`TIE`] lies between them. Whoever compares an object with a call leaves out what is closer than that, in favour of the
+//! subject.
+
+mod budgets;
+mod calls;
+mod faults;
+mod leases;
+mod nodes;
+mod pods;
+mod quantity;
+mod replicas;
+mod servers;
+mod track;
+
+use std::time::Duration;
+
+pub use budgets::{Budget, budgets};
+pub use calls::{
+    Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, orders,
+    status_writes,
+};
+pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};
+pub use leases::{Lease, leader_lease};
+pub use nodes::{CANDIDATE_TAINT, Node, REMOVAL_TAINT, nodes};
+pub use pods::{Mount, Pod, Toleration, pods};
+pub use replicas::{hosts, running, starts};
+pub use servers::{POOL_LABEL, Server, servers};
+pub use track::{Seen, Spell, Track, Tracks};
+
+/// Of two things that one watch and one call have shown, closer together than this, nobody knows which came first.
+pub const TIE: Duration = Duration::from_secs(1);

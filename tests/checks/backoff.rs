@@ -1,0 +1,7 @@
+//! Stories about backoff.
+
+use super::Case;
+
+pub(crate) fn cases() -> Vec<Case> {
+    vec![]
+}

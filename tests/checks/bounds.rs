@@ -1,0 +1,87 @@
+//! Stories about minimum and maximum.
+
+use super::Case;
+use super::story::Story;
+
+pub(crate) fn cases() -> Vec<Case> {
+    let one = || Story::new().pool("small", 0, 1, 4000);
+    let least = |min| Story::new().pool("small", min, 3, 4000);
+    let enforced = || least(2).option("enforce_min", "true");
+    let limited = || {
+        let story = Story::new().option("max_nodes_total", "2");
+        story.node(0, 1, "small").runs(10, "web-1", "small-1").pending(100, "web-2")
+    };
+    let above = || {
+        let story = Story::new().pool("small", 0, 1, 4000).node(0, 1, "small").node(0, 2, "small");
+        story
+            .runs(10, "web-1", "small-1")
+            .runs(10, "web-2", "small-2")
+            .runs(10, "web-3", "small-1")
+            .runs(10, "web-4", "small-2")
+    };
+    vec![
+        ("MM-01", "up_to_the_maximum", "held", one().pending(100, "web-1").order(112, "small", 7).end(300)),
+        ("MM-01", "one_too_many", "violated", {
+            one().pending(100, "web-1").order(112, "small", 7).order(125, "small", 8).end(300)
+        }),
+        ("MM-01", "after_a_lost_answer", "violated", {
+            one().pending(100, "web-1").order_lost(112, "small", 7).order(125, "small", 8).end(300)
+        }),
+        ("MM-01", "added_by_hand", "held", {
+            one().pending(100, "web-1").order(112, "small", 7).server(114, 9, "small").end(300)
+        }),
+        ("MM-01", "nothing_was_ordered", "unknown", one().end(300)),
+        (
+            "MM-02",
+            "down_to_the_minimum",
+            "held",
+            least(1).node(0, 1, "small").node(0, 2, "small").removal(700, 1).end(900),
+        ),
+        (
+            "MM-02",
+            "the_last_that_must_stay",
+            "violated",
+            least(1).node(0, 1, "small").removal(700, 1).end(900),
+        ),
+        ("MM-02", "kept_at_the_minimum", "held", least(1).node(0, 1, "small").end(900)),
+        ("MM-02", "lost_just_before", "held", {
+            let story = least(1).node(0, 1, "small").node(0, 2, "small");
+            story.server_gone(695, 2).removal(700, 1).end(900)
+        }),
+        (
+            "MM-02",
+            "nothing_is_empty",
+            "unknown",
+            least(1).node(0, 1, "small").runs(10, "web-1", "small-1").end(900),
+        ),
+        ("MM-03", "stays_empty", "held", least(2).end(900)),
+        ("MM-03", "filled_for_nobody", "violated", least(2).order(112, "small", 7).end(900)),
+        (
+            "MM-03",
+            "filled_for_a_pod",
+            "unknown",
+            least(1).pending(50, "web-1").order(62, "small", 7).end(900),
+        ),
+        ("MM-03", "enforced", "unknown", enforced().end(900)),
+        ("MM-04", "filled", "held", enforced().order(20, "small", 7).order(20, "small", 8).end(900)),
+        ("MM-04", "never_filled", "violated", enforced().end(900)),
+        ("MM-04", "not_enforced", "unknown", least(2).end(900)),
+        (
+            "MM-04",
+            "tried_and_refused",
+            "held",
+            enforced().order_refused(70, "small", 7, 503).killed(80, 0).end(900),
+        ),
+        ("MM-05", "left_alone", "held", above().end(1500)),
+        ("MM-05", "shrunk", "violated", above().removal(700, 1).end(1500)),
+        ("MM-05", "not_above", "unknown", Story::new().node(0, 1, "small").end(1500)),
+        ("MM-06", "within", "held", limited().order(112, "small", 2).end(300)),
+        (
+            "MM-06",
+            "one_too_many",
+            "violated",
+            limited().order(112, "small", 2).order(150, "small", 3).end(300),
+        ),
+        ("MM-06", "no_limit", "unknown", Story::new().pending(100, "web-1").order(112, "small", 7).end(300)),
+    ]
+}

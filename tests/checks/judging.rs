@@ -1,0 +1,1 @@
+//! What a whole history is judged to be.

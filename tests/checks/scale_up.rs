@@ -1,0 +1,161 @@
+//! Stories about buying nodes.
+
+use serde_json::json;
+
+use super::Case;
+use super::story::Story;
+
+pub(crate) fn cases() -> Vec<Case> {
+    let idle = || Story::new().end(900);
+    let with_web = || Story::new().pending(100, "web-1");
+    let huge = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "1000"}}}]}});
+    let picky = json!({"spec": {"nodeSelector": {"disk": "fast"}}});
+    let cheap = json!({"spec": {"priority": -100}});
+    let nominated = json!({"status": {"nominatedNodeName": "small-1"}});
+    let delayed =
+        json!({"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": "2m"}}});
+    let tiny = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}});
+    let two_pools = || Story::new().pool("fast", 0, 3, 4000).labelled("disk", "fast");
+    let gpu = || Story::new().pool("gpu", 0, 3, 4000).tainted("gpu");
+    let ranked = || {
+        let story = Story::new()
+            .option("expander", "priority")
+            .pool("low", 0, 3, 4000)
+            .but(|pool| pool.priority = Some(10));
+        story.pool("high", 0, 3, 4000).but(|pool| pool.priority = Some(50))
+    };
+    let sized = || Story::new().pool("tall", 0, 3, 16000);
+    let cordoned = || {
+        let story = Story::new().node(0, 1, "small");
+        story.object(90, "Node", "small-1", json!({"spec": {"unschedulable": true}}))
+    };
+    vec![
+        ("SU-01", "ordered_in_time", "held", with_web().order(112, "small", 7).end(300)),
+        ("SU-01", "never_ordered", "violated", with_web().end(300)),
+        ("SU-01", "ordered_too_late", "violated", with_web().order(160, "small", 7).end(300)),
+        ("SU-01", "nobody_waits", "unknown", idle()),
+        (
+            "SU-01",
+            "pool_is_full",
+            "unknown",
+            Story::new().pool("small", 0, 0, 4000).pending(100, "web-1").end(300),
+        ),
+        ("SU-01", "subject_was_killed", "unknown", with_web().killed(110, 0).end(300)),
+        ("SU-01", "history_ends_too_soon", "unknown", with_web().end(120)),
+        ("SU-01", "refused_before", "unknown", {
+            let story = Story::new().order_refused(50, "small", 6, 503);
+            story.pending(100, "web-1").end(300)
+        }),
+        ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
+        ("SU-02", "two_for_three", "held", {
+            let three = with_web().pending(100, "web-2").pending(100, "web-3");
+            three.order(112, "small", 7).order(112, "small", 8).end(300)
+        }),
+        (
+            "SU-02",
+            "second_for_the_same_pod",
+            "violated",
+            with_web().order(112, "small", 7).order(123, "small", 8).end(300),
+        ),
+        ("SU-02", "second_after_a_restart", "violated", {
+            let story = with_web().order(112, "small", 7).killed(120, 0).started(121, 0);
+            story.order(150, "small", 8).end(300)
+        }),
+        ("SU-02", "nothing_was_ordered", "unknown", with_web().end(300)),
+        ("SU-03", "left_alone", "held", Story::new().pending_as(100, "huge", huge.clone()).end(900)),
+        ("SU-03", "bought_for_nothing", "violated", {
+            Story::new().pending_as(100, "huge", huge.clone()).order(112, "small", 7).end(900)
+        }),
+        ("SU-03", "another_pod_was_meant", "held", {
+            let story = Story::new().pending_as(100, "huge", huge).pending(100, "web-1");
+            story.order(112, "small", 7).end(900)
+        }),
+        ("SU-03", "all_pods_fit", "unknown", with_web().order(112, "small", 7).end(900)),
+        (
+            "SU-04",
+            "the_right_pool",
+            "held",
+            two_pools().pending_as(100, "web-1", picky.clone()).order(112, "fast", 7).end(300),
+        ),
+        (
+            "SU-04",
+            "the_wrong_pool",
+            "violated",
+            two_pools().pending_as(100, "web-1", picky).order(112, "small", 7).end(300),
+        ),
+        (
+            "SU-04",
+            "no_selector",
+            "unknown",
+            two_pools().pending(100, "web-1").order(112, "small", 7).end(300),
+        ),
+        ("SU-05", "left_alone", "held", Story::new().pending_as(100, "batch-1", cheap.clone()).end(900)),
+        (
+            "SU-05",
+            "bought_for_it",
+            "violated",
+            Story::new().pending_as(100, "batch-1", cheap).order(112, "small", 7).end(900),
+        ),
+        ("SU-05", "ordinary_priority", "unknown", with_web().order(112, "small", 7).end(900)),
+        ("SU-06", "left_alone", "held", Story::new().pending_as(100, "vip-1", nominated.clone()).end(900)),
+        (
+            "SU-06",
+            "bought_for_it",
+            "violated",
+            Story::new().pending_as(100, "vip-1", nominated).order(112, "small", 7).end(900),
+        ),
+        ("SU-06", "nobody_is_nominated", "unknown", with_web().order(112, "small", 7).end(900)),
+        (
+            "SU-07",
+            "old_enough",
+            "held",
+            Story::new().pending_as(100, "web-1", delayed.clone()).order(225, "small", 7).end(300),
+        ),
+        (
+            "SU-07",
+            "too_young",
+            "violated",
+            Story::new().pending_as(100, "web-1", delayed).order(130, "small", 7).end(300),
+        ),
+        ("SU-07", "no_delay", "unknown", with_web().order(112, "small", 7).end(300)),
+        ("SU-08", "the_highest", "held", ranked().pending(100, "web-1").order(112, "high", 7).end(300)),
+        ("SU-08", "a_lower_one", "violated", ranked().pending(100, "web-1").order(112, "low", 7).end(300)),
+        ("SU-08", "the_highest_is_full", "unknown", {
+            ranked()
+                .but(|pool| pool.max = 0)
+                .pool("small", 0, 0, 4000)
+                .pending(100, "web-1")
+                .order(112, "low", 7)
+                .end(300)
+        }),
+        (
+            "SU-10",
+            "the_smaller",
+            "held",
+            sized().pending_as(100, "web-1", tiny.clone()).order(112, "small", 7).end(300),
+        ),
+        (
+            "SU-10",
+            "the_bigger",
+            "violated",
+            sized().pending_as(100, "web-1", tiny.clone()).order(112, "tall", 7).end(300),
+        ),
+        (
+            "SU-10",
+            "one_pool",
+            "unknown",
+            Story::new().pending_as(100, "web-1", tiny).order(112, "small", 7).end(300),
+        ),
+        ("SU-11", "the_untainted_pool", "held", gpu().pending(100, "web-1").order(112, "small", 7).end(300)),
+        ("SU-11", "the_tainted_pool", "violated", gpu().pending(100, "web-1").order(112, "gpu", 7).end(300)),
+        ("SU-11", "no_taints", "unknown", with_web().order(112, "small", 7).end(300)),
+        (
+            "SU-15",
+            "another_is_bought",
+            "held",
+            cordoned().pending(100, "web-1").order(112, "small", 7).end(300),
+        ),
+        ("SU-15", "nothing_is_bought", "violated", cordoned().pending(100, "web-1").end(300)),
+        ("SU-15", "nothing_is_cordoned", "unknown", with_web().order(112, "small", 7).end(300)),
+    ]
+}
