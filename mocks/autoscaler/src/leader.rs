@@ -1,0 +1,129 @@
+//! Leader election by a lease: whoever holds it acts, and whoever cannot renew it ends.
+
+use std::time::Duration;
+
+use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::api::{Api, ObjectMeta, PostParams};
+use mock_clock::{Clock as _, Time};
+
+use crate::defect::Defect;
+use crate::kubernetes::{KubeClient, Refusal};
+use crate::settings::Settings;
+
+/// A candidate, and then a leader.
+#[derive(Debug)]
+pub(crate) struct Leader {
+    client: KubeClient,
+    name: String,
+    identity: String,
+    lasts: Duration,
+    deadline: Duration,
+    retry: Duration,
+    gives_up_at_once: bool,
+    /// The lease as it was last seen to change, and when that was by our clock.
+    seen: Option<(LeaseSpec, Time)>,
+}
+
+impl Leader {
+    pub(crate) fn new(client: KubeClient, settings: &Settings) -> Self {
+        let arguments = &settings.arguments;
+        Self {
+            client,
+            name: arguments.leader_elect_resource_name.clone(),
+            // Without a suffix, as cluster-autoscaler: replicas on one host take each other for themselves.
+            identity: rustix::system::uname().nodename().to_string_lossy().into_owned(),
+            lasts: arguments.leader_elect_lease_duration,
+            deadline: arguments.leader_elect_renew_deadline,
+            retry: arguments.leader_elect_retry_period,
+            gives_up_at_once: settings.has(Defect::GivesUpLeaseAtOnce),
+            seen: None,
+        }
+    }
+
+    /// Waits until the lease is ours.
+    pub(crate) async fn acquire(&mut self) {
+        loop {
+            match self.attempt().await {
+                Ok(true) => return tracing::info!("{} leads", self.identity),
+                Ok(false) => {}
+                Err(refusal) => tracing::warn!("failed to acquire the lease: {refusal}"),
+            }
+            self.client.clock.sleep(self.retry).await;
+        }
+    }
+
+    /// Renews the lease until that has been impossible for too long.
+    pub(crate) async fn keep(&mut self) {
+        let clock = self.client.clock.clone();
+        let mut renewed = clock.now();
+        loop {
+            clock.sleep(self.retry).await;
+            let until =
+                if self.gives_up_at_once { clock.now() + self.retry } else { renewed + self.deadline };
+            match clock.timeout_at(until, self.attempt()).await {
+                Ok(Ok(true)) => renewed = clock.now(),
+                Ok(Ok(false)) => return,
+                failed => {
+                    if let Ok(Err(refusal)) = failed {
+                        tracing::warn!("failed to renew the lease: {refusal}");
+                    }
+                    if self.gives_up_at_once || clock.now() >= renewed + self.deadline {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes or renews the lease; whether it is ours.
+    async fn attempt(&mut self) -> Result<bool, Refusal> {
+        let leases = Api::<Lease>::namespaced(self.client.client.clone(), &self.client.namespace);
+        let now = self.client.clock.now();
+        let stamp = MicroTime(now.into());
+        let Some(mut lease) = self.client.ask(leases.get_opt(&self.name)).await? else {
+            let name = Some(self.name.clone());
+            let lease = Lease {
+                metadata: ObjectMeta { name, ..ObjectMeta::default() },
+                spec: Some(LeaseSpec {
+                    lease_transitions: Some(0),
+                    acquire_time: Some(stamp.clone()),
+                    ..self.spec(stamp)
+                }),
+            };
+            return self.client.ask(leases.create(&PostParams::default(), &lease)).await.map(|_| true);
+        };
+        let spec = lease.spec.clone().unwrap_or_default();
+        if self.seen.as_ref().is_none_or(|(seen, _)| *seen != spec) {
+            self.seen = Some((spec.clone(), now));
+        }
+        let ours = spec.holder_identity.as_deref() == Some(&self.identity);
+        let held = spec.holder_identity.as_ref().is_some_and(|holder| !holder.is_empty());
+        let lasts = spec.lease_duration_seconds.and_then(|s| u64::try_from(s).ok());
+        let lasts = lasts.map_or(self.lasts, Duration::from_secs);
+        // Whether it has run out is told by our clock: that of the holder may be wrong.
+        let alive = self.seen.as_ref().is_some_and(|(_, at)| now.since(*at) < lasts);
+        if held && !ours && alive {
+            return Ok(false);
+        }
+        let transitions = spec.lease_transitions.unwrap_or_default() + i32::from(!ours);
+        let acquired = if ours { spec.acquire_time } else { Some(stamp.clone()) };
+        lease.spec = Some(LeaseSpec {
+            lease_transitions: Some(transitions),
+            acquire_time: acquired,
+            ..self.spec(stamp)
+        });
+        let written = self.client.ask(leases.replace(&self.name, &PostParams::default(), &lease)).await?;
+        self.seen = written.spec.map(|spec| (spec, now));
+        Ok(true)
+    }
+
+    fn spec(&self, stamp: MicroTime) -> LeaseSpec {
+        LeaseSpec {
+            holder_identity: Some(self.identity.clone()),
+            lease_duration_seconds: i32::try_from(self.lasts.as_secs()).ok(),
+            renew_time: Some(stamp),
+            ..LeaseSpec::default()
+        }
+    }
+}

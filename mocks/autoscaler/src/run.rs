@@ -1,0 +1,132 @@
+//! The loop: look, decide, act, tell, sleep. And what comes before it: caches, cloud, and the taints of a predecessor.
+
+use std::sync::Arc;
+
+use mock_clock::{Clock as _, VirtualClock};
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+use crate::act::Hands;
+use crate::decide::{CANDIDATE, Decision, Expander, TO_BE_DELETED, decide};
+use crate::defect::Defect;
+use crate::health::Health;
+use crate::hetzner::{CloudError, Hetzner, Listed};
+use crate::kubernetes::{Events, KubeClient, Kubernetes};
+use crate::memory::{Memory, Outcome};
+use crate::settings::Settings;
+use crate::view::View;
+
+/// How often is looked whether the caches are filled.
+const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(100);
+
+/// The autoscaler, from the first look to the end of the process.
+pub(crate) struct Autoscaler {
+    hands: Hands,
+    outcomes: UnboundedReceiver<Outcome>,
+    memory: Memory,
+    listed: Listed,
+    expander: Expander,
+    told_status: bool,
+}
+
+impl Autoscaler {
+    pub(crate) async fn start(
+        settings: Arc<Settings>,
+        client: KubeClient,
+        hetzner: Hetzner,
+    ) -> Result<Self, CloudError> {
+        let network = hetzner.network().await?;
+        let caches = Arc::new(Kubernetes::start(client.clone(), &settings));
+        while !caches.is_filled() && !settings.has(Defect::ActsBeforeSync) {
+            client.clock.sleep(LOOK_AGAIN).await;
+        }
+        let (sender, outcomes) = unbounded_channel();
+        let events = Events::new(client.clone(), &settings);
+        let expander = Expander::new(settings.arguments.seed);
+        let hands = Hands { settings, client, caches, hetzner, network, events, outcomes: sender };
+        let (memory, listed) = (Memory::default(), Listed::default());
+        Ok(Self { hands, outcomes, memory, listed, expander, told_status: false })
+    }
+
+    /// Loops for ever.
+    pub(crate) async fn run(&mut self, health: &Health) {
+        self.clean_up().await;
+        health.begin();
+        let clock = self.clock();
+        let mut hung = false;
+        loop {
+            let began = clock.now();
+            // A loop that hangs on the cloud is no sign of life.
+            if !hung {
+                health.active();
+            }
+            let looped = self.once().await;
+            hung = matches!(looped, Err(CloudError::TimedOut));
+            match looped {
+                Ok(()) => health.success(),
+                Err(error) => tracing::warn!("failed to look at the cloud: {error}"),
+            }
+            clock.sleep_until(began + self.hands.settings.arguments.scan_interval).await;
+        }
+    }
+
+    fn clock(&self) -> VirtualClock {
+        self.hands.client.clock.clone()
+    }
+
+    /// A predecessor may have died while it removed nodes: they are needed until somebody decides otherwise.
+    async fn clean_up(&self) {
+        if self.hands.settings.has(Defect::LeavesOldTaints) {
+            return;
+        }
+        for node in self.hands.caches.tainted(TO_BE_DELETED) {
+            self.hands.restore(&node).await;
+        }
+        for node in self.hands.caches.tainted(CANDIDATE) {
+            if let Err(refusal) = self.hands.client.untaint(&node, CANDIDATE, false).await {
+                tracing::warn!("failed to take the soft taint of {node} away: {refusal}");
+            }
+        }
+    }
+
+    async fn once(&mut self) -> Result<(), CloudError> {
+        let settings = Arc::clone(&self.hands.settings);
+        while let Ok(outcome) = self.outcomes.try_recv() {
+            self.listed.forget_servers();
+            self.memory.learn(self.clock().now(), &outcome, &settings);
+        }
+        let view = self.look().await?;
+        let decision = decide(&view, &mut self.memory, &settings, &mut self.expander);
+        if !decision.buys.is_empty() || !decision.discard.is_empty() {
+            self.listed.forget_servers();
+        }
+        let status = status(&view, &decision);
+        self.hands.carry_out(decision, &view, &mut self.memory).await;
+        if !(self.told_status && settings.has(Defect::WritesStatusOnce)) {
+            self.told_status = true;
+            if let Err(refusal) = self.hands.client.write_status(&status).await {
+                tracing::warn!("failed to write the status: {refusal}");
+            }
+        }
+        Ok(())
+    }
+
+    async fn look(&mut self) -> Result<View, CloudError> {
+        let servers = self.hands.hetzner.servers(&mut self.listed).await?;
+        let offers = self.hands.hetzner.offers(&mut self.listed).await?;
+        let by_priority = self.hands.settings.arguments.expander.iter().any(|name| name == "priority");
+        let priorities = if by_priority { self.hands.client.priorities().await } else { None };
+        Ok(self.hands.caches.view(servers, offers, priorities))
+    }
+}
+
+/// What the status map says.
+fn status(view: &View, decision: &Decision) -> String {
+    let ready = view.nodes.values().filter(|node| node.ready).count();
+    let health = if decision.healthy { "Healthy" } else { "Unhealthy" };
+    format!(
+        "time: {}\nautoscalerStatus: Running\nclusterWide:\n  health:\n    status: {health}\n    nodeCounts:\n      \
+         registered:\n        total: {}\n        ready: {ready}\n",
+        view.now,
+        view.nodes.len(),
+    )
+}

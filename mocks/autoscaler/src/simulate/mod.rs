@@ -1,0 +1,188 @@
+//! The cluster in thought: which pod would fit on which node, and how many machines a pool would need.
+//!
+//! It knows resources, selectors, required affinity to nodes, taints, ports of the host and required anti-affinity.
+//! It does not know volumes, topology spread, required affinity to pods, or preferences.
+
+use std::collections::BTreeMap;
+
+use crate::view::{Pod, Resources, Taint};
+
+/// A node in thought, with the pods it has in thought.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) name: String,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) taints: Vec<Taint>,
+    /// Nothing can be put here, though pods may be here.
+    pub(crate) closed: bool,
+    /// It does not exist yet.
+    pub(crate) upcoming: bool,
+    pub(crate) free: Resources,
+    pub(crate) pods: Vec<Pod>,
+    /// Whether a pod that waits has been put here.
+    pub(crate) wanted: bool,
+}
+
+impl Place {
+    pub(crate) fn put(&mut self, pod: &Pod) {
+        self.free.take(&pod.requests);
+        self.pods.push(pod.clone());
+    }
+
+    /// Whether the place alone would take it: all but what other places have to say.
+    fn takes(&self, pod: &Pod) -> bool {
+        let taken = |other: &Pod| !other.host_ports.is_disjoint(&pod.host_ports);
+        !self.closed
+            && self.free.hold(&pod.requests)
+            && pod.chooses(&self.labels)
+            && pod.tolerates(&self.taints)
+            && !self.pods.iter().any(taken)
+    }
+}
+
+/// All places.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) places: Vec<Place>,
+}
+
+impl Room {
+    /// Whether the pod fits there.
+    pub(crate) fn fits(&self, pod: &Pod, index: usize) -> bool {
+        let place = &self.places[index];
+        if !place.takes(pod) {
+            return false;
+        }
+        let shares = |other: &Place, key: &str| {
+            let domain = place.labels.get(key);
+            domain.is_some() && domain == other.labels.get(key)
+        };
+        let quarrels = |other: &Place| {
+            other.pods.iter().any(|there| {
+                pod.apart.iter().any(|apart| shares(other, &apart.topology_key) && apart.means(there))
+                    || there.apart.iter().any(|apart| shares(other, &apart.topology_key) && apart.means(pod))
+            })
+        };
+        !self.places.iter().any(quarrels)
+    }
+
+    /// Puts the pod on the first place where it fits and that is `allowed`.
+    pub(crate) fn put(&mut self, pod: &Pod, allowed: impl Fn(&Place) -> bool) -> Option<usize> {
+        let found = (0..self.places.len()).find(|i| allowed(&self.places[*i]) && self.fits(pod, *i))?;
+        self.places[found].put(pod);
+        Some(found)
+    }
+
+    /// Moves everything off a place and closes it; gives the room as it would be, if all of it fits elsewhere.
+    pub(crate) fn without(&self, index: usize, moving: &[Pod]) -> Option<Room> {
+        let mut room = self.clone();
+        room.places[index].closed = true;
+        room.places[index].pods.clear();
+        for pod in moving {
+            room.put(pod, |place| !place.upcoming)?;
+        }
+        Some(room)
+    }
+
+    /// How many machines like `template` these pods need, at most `limit`, and which of the pods they would take.
+    pub(crate) fn pack(&self, template: &Place, pods: &[Pod], limit: usize) -> (usize, Vec<Pod>) {
+        let mut room = self.clone();
+        let first = room.places.len();
+        let mut biggest_first: Vec<&Pod> = pods.iter().collect();
+        biggest_first.sort_by_key(|pod| std::cmp::Reverse((pod.requests.cpu, pod.requests.memory)));
+        let mut taken = Vec::new();
+        for pod in biggest_first {
+            let here = (first..room.places.len()).find(|i| room.fits(pod, *i));
+            let here = here.or_else(|| {
+                if room.places.len() - first >= limit {
+                    return None;
+                }
+                let mut place = template.clone();
+                let name = format!("{}-{}", template.name, room.places.len() - first);
+                place.labels.insert("kubernetes.io/hostname".to_owned(), name.clone());
+                place.name = name;
+                room.places.push(place);
+                let last = room.places.len() - 1;
+                if room.fits(pod, last) {
+                    return Some(last);
+                }
+                room.places.pop();
+                None
+            });
+            if let Some(here) = here {
+                room.places[here].put(pod);
+                taken.push(pod.clone());
+            }
+        }
+        (room.places.len() - first, taken)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::view::tests::{pod, resources};
+    use crate::view::{Apart, Requirement, Selector};
+
+    fn place(cores: u64) -> Place {
+        Place {
+            name: "new".to_owned(),
+            labels: BTreeMap::new(),
+            taints: Vec::new(),
+            closed: false,
+            upcoming: false,
+            free: Resources { pods: 110, ..resources(cores * 1000, 8) },
+            pods: Vec::new(),
+            wanted: false,
+        }
+    }
+
+    #[test]
+    fn pods_that_quarrel_need_a_machine_each() {
+        let mut quarrelsome = pod("a", 100);
+        quarrelsome.apart.push(Apart {
+            namespaces: ["default".to_owned()].into(),
+            selector: Selector(vec![Requirement::is("app", "web")]),
+            topology_key: "kubernetes.io/hostname".to_owned(),
+        });
+        let pods = vec![quarrelsome; 3];
+        let (count, taken) = Room::default().pack(&place(4), &pods, 10);
+        assert_eq!((count, taken.len()), (3, 3));
+    }
+
+    #[test]
+    fn ports_of_the_host_are_taken_once() {
+        let mut host = pod("a", 100);
+        host.host_ports.insert(("TCP".to_owned(), 80));
+        assert_eq!(Room::default().pack(&place(4), &[host.clone(), host], 10).0, 2);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        #[test]
+        fn packing_takes_each_pod_that_fits_and_overfills_nothing(
+            sizes in prop::collection::vec(1_u64..5000, 0..30), limit in 0_usize..20
+        ) {
+            let pods: Vec<Pod> = sizes.iter().map(|size| pod("p", *size)).collect();
+            let (count, taken) = Room::default().pack(&place(4), &pods, limit);
+            let asked: u64 = taken.iter().map(|pod| pod.requests.cpu).sum();
+            prop_assert!(count <= limit);
+            prop_assert!(asked <= 4000 * count as u64);
+            let fitting = sizes.iter().filter(|size| **size <= 4000).count();
+            if count < limit {
+                prop_assert_eq!(taken.len(), fitting);
+            }
+        }
+
+        #[test]
+        fn nothing_moves_to_where_there_is_no_room(free in 0_u64..4000, size in 1_u64..4000) {
+            let mut other = place(4);
+            other.free.cpu = free;
+            let room = Room { places: vec![place(4), other] };
+            prop_assert_eq!(room.without(0, &[pod("p", size)]).is_some(), size <= free);
+        }
+    }
+}
