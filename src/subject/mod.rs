@@ -2,7 +2,9 @@
 
 mod fill;
 mod placeholder;
+mod process;
 mod profile;
 
 pub use fill::{Circumstances, FillError, Filled};
+pub use process::{Launch, Replica, SubjectError, digest};
 pub use profile::{Flavour, Health, Profile, read, schema};
