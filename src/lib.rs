@@ -14,6 +14,7 @@ pub mod subject;
 // Those three decide what will happen; then it happens, and is recorded and judged.
 pub mod plan;
 
+pub mod door;
 pub mod history;
 
 pub mod check;
