@@ -115,10 +115,10 @@ impl Passage {
             self.flight.moved();
         }
         let answer = answer(self.way.to);
-        self.say(&answer)
+        Ok(self.say(&answer))
     }
 
-    fn say(mut self, answer: &Answer) -> Result<Response<Outgoing>, Cut> {
+    fn say(mut self, answer: &Answer) -> Response<Outgoing> {
         let text = answer.body_for(&self.note.call).to_string();
         let mut response = Response::new(());
         let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
@@ -140,7 +140,7 @@ impl Passage {
             let _held = &flight;
             match never {}
         });
-        Ok(response.map(|()| body.boxed_unsync()))
+        response.map(|()| body.boxed_unsync())
     }
 
     /// Says nothing until the caller goes away, or the rule does.
@@ -173,7 +173,7 @@ impl Passage {
         self.flight.moved();
         let (response, lent) = match self.way.upstream.send(request).await {
             Ok(answered) => answered,
-            Err(error) => return self.unreachable(&error.to_string()),
+            Err(error) => return Ok(self.unreachable(&error.to_string())),
         };
         self.flight.moved();
         self.way.reached();
@@ -199,7 +199,7 @@ impl Passage {
     }
 
     /// The API behind the door is not there, which is the harness's fault and nobody else's.
-    fn unreachable(mut self, why: &str) -> Result<Response<Outgoing>, Cut> {
+    fn unreachable(mut self, why: &str) -> Response<Outgoing> {
         self.note.done = false;
         let says = format!("failed to {why} ({} for {})", self.way.upstream, self.note.call);
         if self.way.lost() {
@@ -209,11 +209,11 @@ impl Passage {
         let complete = lock(&self.note.sent).complete;
         // A caller that is still sending would not hear the answer on a connection that he fills.
         let answer = Answer::of_harness(self.way.to, 502, &says);
-        let mut response = self.say(&answer)?;
+        let mut response = self.say(&answer);
         if !complete {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        Ok(response)
+        response
     }
 }
 

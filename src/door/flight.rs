@@ -108,3 +108,46 @@ impl Drop for Flight {
         self.rests();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn held(clock: &VirtualClock) -> bool {
+        clock.status().to_string().contains("guards held here")
+    }
+
+    async fn others() {
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn what_does_not_move_lets_go_and_takes_hold_again() {
+        let (clock, hand) = VirtualClock::manual(Time::EPOCH);
+        let flights = Flights::new(&clock);
+        let watched = Arc::clone(&flights);
+        let watching = tokio::spawn(async move { watched.watch().await });
+        let (stuck, moving) = (flights.begin(), flights.begin());
+        others().await;
+        hand.advance(PATIENCE / 2);
+        moving.moved();
+        others().await;
+        hand.advance(PATIENCE / 2);
+        others().await;
+        assert_eq!(flights.lock().holding.keys().collect::<Vec<_>>(), [&moving.number]);
+        drop(moving);
+        assert!(!held(&clock), "{}", clock.status());
+        stuck.moved();
+        assert!(held(&clock), "{}", clock.status());
+        others().await;
+        hand.advance(PATIENCE);
+        others().await;
+        assert!(!held(&clock), "{}", clock.status());
+        stuck.moved();
+        stuck.rests();
+        assert!(!held(&clock), "{}", clock.status());
+        watching.abort();
+    }
+}

@@ -100,12 +100,13 @@ fn put(out: &mut Vec<u8>, number: u8, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-fn put_number(out: &mut Vec<u8>, mut number: usize) {
-    while number >= 0x80 {
-        out.push((number & 0x7f) as u8 | 0x80);
-        number >>= 7;
+fn put_number(out: &mut Vec<u8>, number: usize) {
+    let [low, ..] = number.to_le_bytes();
+    let rest = number >> 7;
+    out.push(if rest == 0 { low } else { low | 0x80 });
+    if rest > 0 {
+        put_number(out, rest);
     }
-    out.push((number & 0x7f) as u8);
 }
 
 #[cfg(test)]

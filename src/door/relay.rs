@@ -214,7 +214,7 @@ impl Relay {
             self.waiting.push_front(data);
         }
         self.flight.rests();
-        self.keeper.clock.sleep(Duration::from_secs(1).mul_f64(length as f64 / rate as f64)).await;
+        self.keeper.clock.sleep(Duration::from_micros(length as u64 * 1_000_000 / rate)).await;
         Next::Piece(piece)
     }
 

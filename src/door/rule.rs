@@ -105,8 +105,11 @@ pub(super) struct Standing {
     pub(super) name: String,
     rule: Box<dyn Rule>,
     bites: AtomicU64,
-    first_bite: Mutex<Option<Box<dyn FnOnce(&Call) + Send>>>,
+    first_bite: Mutex<Option<FirstBite>>,
 }
+
+/// Told the first call that a rule hurts.
+type FirstBite = Box<dyn FnOnce(&Call) + Send>;
 
 /// What was decided, and by whom.
 pub(super) struct Decision {

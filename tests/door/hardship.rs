@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use mock_clock::Clock as _;
-use scaleproof::door::{Upstream, Way};
+use scaleproof::door::{CallMatch, Fate, Injury, Upstream, Way};
+use scaleproof::history::{Recorder, file};
 use scaleproof::terms::Api;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -65,7 +66,7 @@ async fn nonsense_is_answered_or_cut_and_the_next_caller_served() {
         b"GET\r\n\r\n",
         b"GET / HTTP/1.1\r\ncontent-length: x\r\n\r\n",
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\nnonsense follows here",
-        &[b'a'; 100_000],
+        &vec![b'a'; 100_000],
     ] {
         let mut stream = TcpStream::connect(door).await.unwrap();
         let _ = stream.write_all(nonsense).await;
@@ -102,4 +103,52 @@ async fn three_thousand_idle_callers_are_no_burden() {
     assert_eq!(ask(door, get("/")).await.unwrap().status(), 200);
     let last = callers.pop().unwrap();
     assert_eq!(super::stage::ask_on(last, get("/")).await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn a_caller_that_gives_up_a_call_that_hangs_is_recorded() {
+    let (stage, origin) = (Stage::new(), Origin::answering("{}").await);
+    let door = stage.to_origin(&origin).await;
+    stage.door.rules().install("x", Injury::new(CallMatch::default(), Fate::Hang, None), |_| {});
+    let mut stream = TcpStream::connect(door).await.unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\nhost: a\r\n\r\n").await.unwrap();
+    stage.clock.sleep(Duration::from_secs(30)).await;
+    assert!(stage.calls().is_empty());
+    drop(stream);
+    let calls = stage.recorded(1).await;
+    assert_eq!((calls[0].status, calls[0].done, calls[0].fate.as_deref()), (0, false, Some("x")));
+}
+
+#[tokio::test]
+async fn a_door_that_is_closed_has_told_everything() {
+    let (stage, origin) = (Stage::new(), Origin::answering("{}").await);
+    let door = stage.to_origin(&origin).await;
+    stage.door.rules().install("x", Injury::new(CallMatch::default(), Fate::Hang, None), |_| {});
+    let one = tokio::spawn(ask(door, get("/one")));
+    let stream = hyper_util::rt::TokioIo::new(TcpStream::connect(door).await.unwrap());
+    let executor = hyper_util::rt::TokioExecutor::new();
+    let (mut two, connection) = hyper::client::conn::http2::handshake(executor, stream).await.unwrap();
+    tokio::spawn(connection);
+    let two = tokio::spawn(async move { two.send_request(get("http://origin/two")).await });
+    stage.clock.sleep(Duration::from_secs(30)).await;
+    assert_eq!(stage.door.rules().bites("x"), Some(2));
+    let Stage { door, recorder, .. } = stage;
+    door.close().await;
+    assert_eq!(recorder.events().len(), 2);
+    assert!(one.await.unwrap().is_err() && two.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn what_is_recorded_is_in_the_file_at_once() {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("at-once.jsonl");
+    let header = serde_json::from_str(include_str!("header.json")).unwrap();
+    let recorder = Recorder::to_file(&path, &header, || (mock_clock::Time::EPOCH, 0)).unwrap();
+    recorder.hide("a-secret-token");
+    recorder.record(scaleproof::history::What::Trouble("a-secret-token was there".to_owned()));
+    let read = file::open(&path).unwrap();
+    assert_eq!(read, recorder.history(header));
+    assert!(read.cut_short.is_some() && !format!("{read:?}").contains("a-secret-token"));
+    recorder.record(scaleproof::history::What::End);
+    assert_eq!(file::open(&path).unwrap().cut_short, None);
+    assert!(Recorder::to_file(&path.join("x"), &read.header, || (mock_clock::Time::EPOCH, 0)).is_err());
 }
