@@ -19,6 +19,7 @@ use super::flight::Flight;
 use super::note::{Copied, Note, Sending, lock};
 use super::relay::{Relay, Running};
 use super::rule::{Decision, Fate};
+use super::upstream::UpstreamError;
 use super::{Keeper, Way};
 use crate::history::What;
 
@@ -173,7 +174,9 @@ impl Passage {
         self.flight.moved();
         let (response, lent) = match self.way.upstream.send(request).await {
             Ok(answered) => answered,
-            Err(error) => return Ok(self.unreachable(&error.to_string())),
+            // The caller went away in the middle of his own words.
+            Err(_) if lock(&self.note.sent).broken => return Err(Cut),
+            Err(error) => return Ok(self.unreachable(&error)),
         };
         self.flight.moved();
         self.way.reached();
@@ -199,8 +202,9 @@ impl Passage {
     }
 
     /// The API behind the door is not there, which is the harness's fault and nobody else's.
-    fn unreachable(mut self, why: &str) -> Response<Outgoing> {
-        self.note.done = false;
+    fn unreachable(mut self, why: &UpstreamError) -> Response<Outgoing> {
+        // If it broke off in the middle, it may have done what it was asked.
+        self.note.done = matches!(why, UpstreamError::Talk(_));
         let says = format!("failed to {why} ({} for {})", self.way.upstream, self.note.call);
         if self.way.lost() {
             self.keeper.recorder.record(What::Trouble(format!("the door {says}")));

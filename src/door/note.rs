@@ -38,6 +38,8 @@ pub(super) struct Copied {
     /// Nothing, if it is not for the history.
     kept: Option<Vec<u8>>,
     pub(super) complete: bool,
+    /// Its sender has stopped in the middle.
+    pub(super) broken: bool,
 }
 
 impl Note {
@@ -169,6 +171,7 @@ impl Body for Sending {
         if let Some(data) = frame.as_ref().and_then(|frame| frame.as_ref().ok()).and_then(Frame::data_ref) {
             sent.count(data);
         }
+        sent.broken = matches!(frame, Some(Err(_)));
         sent.complete = frame.is_none() || self.body.is_end_stream();
         Poll::Ready(frame)
     }

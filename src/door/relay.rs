@@ -131,6 +131,7 @@ impl Relay {
         if std::mem::take(&mut self.cut) {
             // What the caller is to get must have left before the connection is cut.
             self.over = true;
+            self.note.over();
             self.flight.rests();
             self.keeper.clock.sleep(FLUSH).await;
             return Some(Err(Cut));
@@ -152,6 +153,10 @@ impl Relay {
             Next::Piece(data) => {
                 self.flight.moved();
                 self.passed += data.len() as u64;
+                self.note.answer.count(&data);
+                if self.over && self.waiting.is_empty() && !self.cut {
+                    self.note.over();
+                }
                 Some(Ok(data))
             }
             Next::End => {
@@ -172,9 +177,8 @@ impl Relay {
             let Ok(frame) = frame else { return Next::Cut };
             // Neither API has trailers.
             let Ok(data) = frame.into_data() else { continue };
-            self.note.answer.count(&data);
             if self.body.is_end_stream() && self.watch.is_none() {
-                self.finish();
+                self.arrived();
             }
             return Next::Piece(data);
         }
@@ -252,7 +256,6 @@ impl Relay {
                         continue;
                     }
                     running.framing.passes(&data);
-                    self.note.answer.count(&data);
                     return Next::Piece(data);
                 }
             }
@@ -281,13 +284,18 @@ impl Relay {
         None
     }
 
-    /// All of it has come. The connection to the API serves another call.
+    /// The caller has all that he gets.
     fn finish(&mut self) {
+        self.arrived();
+        self.note.over();
+    }
+
+    /// No more comes from the API. If all of it has come, the connection serves another call.
+    fn arrived(&mut self) {
         self.over = true;
         let whole = self.body.is_end_stream() && lock(&self.note.sent).complete;
         if let Some(lent) = self.lent.take_if(|_| whole) {
             lent.give_back();
         }
-        self.note.over();
     }
 }

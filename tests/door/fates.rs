@@ -20,7 +20,6 @@ async fn a_call_passes_untouched_and_is_recorded() {
     let door = stage.to_origin(&origin).await;
     let mut post = request("POST", "/v1/servers?a=b", r#"{"name":"n"}"#);
     post.headers_mut().insert("x-seen", "x".parse().unwrap());
-    post.headers_mut().insert("connection", "x-hop".parse().unwrap());
     let response = ask(door, post).await.unwrap();
     assert_eq!(
         (response.body().as_ref(), &response.headers()["x-seen"]),
@@ -34,6 +33,16 @@ async fn a_call_passes_untouched_and_is_recorded() {
     assert_eq!((call.agent.as_str(), call.status, call.bytes, call.done), ("test", 200, (12, 12), true));
     assert_eq!((call.request, call.answer), (Some(json!({"name": "n"})), Some(json!({"name": "n"}))));
     assert_eq!((call.fate, call.open), (None, false));
+}
+
+#[tokio::test]
+async fn what_concerns_one_connection_is_not_passed_on() {
+    let (stage, origin) = (Stage::new(), Origin::answering("{}").await);
+    let door = stage.to_origin(&origin).await;
+    let mut hop = get("/");
+    hop.headers_mut().insert("x-seen", "x".parse().unwrap());
+    hop.headers_mut().insert("connection", "keep-alive, x-seen".parse().unwrap());
+    assert!(!ask(door, hop).await.unwrap().headers().contains_key("x-seen"));
 }
 
 #[tokio::test]
@@ -126,6 +135,7 @@ async fn an_answer_is_cut_after_so_many_bytes_or_not_hurt() {
         let body = heard.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
         let got = heard.len() - body;
         assert!(heard.starts_with(b"HTTP/1.1 200"), "{limit}: {heard:?}");
+        assert_eq!(stage.calls().pop().unwrap().bytes.1, got as u64);
         assert_eq!(got as u64, limit.min(100), "{}", String::from_utf8_lossy(&heard));
         assert_eq!(stage.door.rules().remove("x"), Some(bites), "{limit}");
     }
@@ -140,5 +150,7 @@ async fn a_slow_body_takes_its_seconds() {
     assert_eq!(ask(door, get("/")).await.unwrap().body().len(), 1000);
     let took = stage.clock.now() - before;
     assert!((99..130).contains(&took.as_secs()), "{took:?}");
+    let told = stage.recorder.events()[0].at - before;
+    assert!(told.as_secs() >= 99, "recorded when it is over: {told:?}");
     assert_eq!(stage.door.rules().remove("x"), Some(1));
 }

@@ -41,6 +41,7 @@ async fn a_caller_that_goes_away_is_recorded_and_hurts_nobody() {
     drop(stream);
     stage.recorded(2).await;
     assert_eq!(ask(door, request("POST", "/", "{}")).await.unwrap().status(), 200);
+    assert_eq!(stage.troubles(), 0, "the API was there all the time");
 }
 
 #[tokio::test]
