@@ -250,6 +250,7 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     let bite = Arc::clone(&bitten);
     let first: FirstBite = Box::new(move |whom| bite.lock().unwrap().push(whom.to_owned()));
     let slow = stand.world.slow_stage(Some("small"), Stage::Network, Duration::from_secs(3600), first);
+    stand.world.deploy(&Workload { owner: Owner::DaemonSet, ..web(1) }).await.unwrap();
     stand.buy("late", "small");
     stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
     stand.clock.sleep(Duration::from_secs(600)).await;
@@ -258,9 +259,12 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     assert_eq!(ready["status"], "False");
     assert!(ready["message"].as_str().unwrap().contains("NetworkPluginNotReady"), "{ready}");
     assert_ne!(node["spec"]["providerID"], Value::Null, "only the network is late");
+    let waits = PodCount { all: 1, pending: 1, ..PodCount::default() };
+    assert_eq!(stand.live().pods(LABEL, "web"), waits, "no pod starts without a network");
     assert_eq!(slow.heal(), 1);
     assert_eq!(*bitten.lock().unwrap(), ["late"]);
     stand.ready_nodes(15, "small", 1).await;
+    stand.running(15, "web", 1).await;
     stand.end();
 }
 
