@@ -250,7 +250,13 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     let bite = Arc::clone(&bitten);
     let first: FirstBite = Box::new(move |whom| bite.lock().unwrap().push(whom.to_owned()));
     let slow = stand.world.slow_stage(Some("small"), Stage::Network, Duration::from_secs(3600), first);
-    stand.world.deploy(&Workload { owner: Owner::DaemonSet, ..web(1) }).await.unwrap();
+    let mut agents = Workload { owner: Owner::DaemonSet, ..web(1) };
+    agents.tolerates.push(Taint {
+        key: "node.kubernetes.io/not-ready".into(),
+        value: String::new(),
+        effect: "NoSchedule".into(),
+    });
+    stand.world.deploy(&agents).await.unwrap();
     stand.buy("late", "small");
     stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
     stand.clock.sleep(Duration::from_secs(600)).await;
