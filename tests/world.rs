@@ -13,7 +13,7 @@ use scaleproof::cloud::{self, Cloud, Order};
 use scaleproof::cluster::{Cluster as _, Embedded, Existing, Live, Observer, PodCount};
 use scaleproof::history::{Change, What};
 use scaleproof::terms::{Pool, Room, Stage, Taint};
-use scaleproof::world::{FirstBite, FixedNode, LABEL, Owner, Timetable, Workload, World};
+use scaleproof::world::{Apart, FirstBite, FixedNode, LABEL, Owner, Timetable, Volume, Workload, World};
 use serde_json::{Value, json};
 
 type Events = Arc<Mutex<Vec<(Time, What)>>>;
@@ -250,6 +250,13 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     let bite = Arc::clone(&bitten);
     let first: FirstBite = Box::new(move |whom| bite.lock().unwrap().push(whom.to_owned()));
     let slow = stand.world.slow_stage(Some("small"), Stage::Network, Duration::from_secs(3600), first);
+    let mut agents = Workload { owner: Owner::DaemonSet, ..web(1) };
+    agents.tolerates.push(Taint {
+        key: "node.kubernetes.io/not-ready".into(),
+        value: String::new(),
+        effect: "NoSchedule".into(),
+    });
+    stand.world.deploy(&agents).await.unwrap();
     stand.buy("late", "small");
     stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
     stand.clock.sleep(Duration::from_secs(600)).await;
@@ -258,9 +265,12 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     assert_eq!(ready["status"], "False");
     assert!(ready["message"].as_str().unwrap().contains("NetworkPluginNotReady"), "{ready}");
     assert_ne!(node["spec"]["providerID"], Value::Null, "only the network is late");
+    let waits = PodCount { all: 1, pending: 1, ..PodCount::default() };
+    assert_eq!(stand.live().pods(LABEL, "web"), waits, "no pod starts without a network");
     assert_eq!(slow.heal(), 1);
     assert_eq!(*bitten.lock().unwrap(), ["late"]);
     stand.ready_nodes(15, "small", 1).await;
+    stand.running(15, "web", 1).await;
     stand.end();
 }
 
@@ -370,6 +380,82 @@ async fn pods_end_in_their_time_or_never() {
     let wrong = stand.world.wrong_clock(-3600, quietly());
     stand.clock.sleep(Duration::from_secs(301)).await;
     assert!(wrong.heal() > 0);
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_are_as_they_were_asked_for() {
+    let stand = Stand::start(&[pool("small", 1)]).await;
+    let picky = Workload {
+        namespace: "apps".into(),
+        owner: Owner::Nobody,
+        node_selector: BTreeMap::from([("kind".to_owned(), "small".to_owned())]),
+        annotations: BTreeMap::from([("note".to_owned(), "kept".to_owned())]),
+        volumes: vec![
+            Volume::Scratch("s".into()),
+            Volume::Memory("m".into()),
+            Volume::HostPath("/var/x".into()),
+        ],
+        priority: Some(-10),
+        apart: Some(Apart::Required),
+        ..web(2)
+    };
+    stand.world.deploy(&picky).await.unwrap();
+    let wanted = PodCount { all: 2, running: 1, pending: 1, unschedulable: 1, ending: 0 };
+    stand.until(60, "one runs, one fits nowhere", |live| live.pods(LABEL, "web") == wanted).await;
+    let pod = stand.live().object("Pod", "apps", "web-0").unwrap();
+    assert_eq!(
+        (&pod["spec"]["priority"], &pod["metadata"]["annotations"]["note"]),
+        (&json!(-10), &json!("kept"))
+    );
+    assert_eq!(pod["spec"]["volumes"].as_array().unwrap().len(), 3, "{pod:#}");
+    assert!(pod["metadata"]["managedFields"].is_null());
+    stand.world.scale(&picky, 1).await.unwrap();
+    stand.until(60, "one is left", |live| live.pods(LABEL, "web").all == 1).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cloud_tells_who_did_what_and_what_it_cost() {
+    let stand = Stand::start(&[pool("small", 1)]).await;
+    let sold_out = json!({"kind": "sold_out", "server_type": "cx33"});
+    let trouble = stand.cloud.hurt(&sold_out).unwrap();
+    assert_eq!((stand.cloud.bites(trouble), stand.cloud.first_bite(trouble)), (0, None));
+    let server = json!({"name": "none", "server_type": "cx33", "location": "fsn1", "image": cloud::IMAGE});
+    let mut order = Request::new("POST", "/v1/servers").token(stand.cloud.token()).body(server.to_string());
+    order.agent = "subject".into();
+    let buy = |name: &str| {
+        let order = Request { body: server.to_string().replace("none", name).into(), ..order.clone() };
+        stand.cloud.mock().with(|engine, now| engine.answer(now, &order).status)
+    };
+    assert_eq!(buy("none"), 412);
+    assert_eq!(stand.cloud.heal(trouble), 1);
+    assert!(stand.cloud.hurt(&json!({"kind": "bad weather"})).is_err());
+    assert!(stand.cloud.deed(&json!({"deed": "delete", "which": "none"})).is_err());
+
+    assert_eq!(buy("some"), 201);
+    stand.clock.sleep(Duration::from_secs(60)).await;
+    stand.cloud.deed(&json!({"deed": "delete", "which": "some"})).unwrap();
+    stand.clock.sleep(Duration::from_secs(60)).await;
+    let told: Vec<(Change, String, String)> = {
+        let events = stand.events.lock().unwrap();
+        let servers = events.iter().filter_map(|(_, what)| match what {
+            What::Server(server) if server.name == "some" => {
+                Some((server.change, server.status.clone(), server.by.clone()))
+            }
+            _ => None,
+        });
+        servers.collect()
+    };
+    let (first, last) = (&told[0], told.last().unwrap());
+    assert_eq!((first.0, first.1.as_str(), first.2.as_str()), (Change::Added, "initializing", "subject"));
+    assert_eq!((last.0, last.2.as_str()), (Change::Deleted, "by hand"));
+    assert!(
+        told.iter().any(|(change, status, _)| *change == Change::Modified && status == "running"),
+        "{told:?}"
+    );
+    assert_eq!(stand.cloud.servers_by_pool(), BTreeMap::from([("small".to_owned(), 1)]));
+    assert!((1..1000).contains(&stand.cloud.cost_millis()), "{}", stand.cloud.cost_millis());
     stand.end();
 }
 
