@@ -5,4 +5,4 @@ mod placeholder;
 mod profile;
 
 pub use fill::{Circumstances, FillError, Filled};
-pub use profile::{Flavour, Health, Profile, read, schema};
+pub use profile::{Flavour, Health, Profile, Since, read, schema};
