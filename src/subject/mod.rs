@@ -7,4 +7,4 @@ mod profile;
 
 pub use fill::{Circumstances, FillError, Filled};
 pub use process::{Launch, Replica, SubjectError, digest};
-pub use profile::{Flavour, Health, Profile, read, schema};
+pub use profile::{Flavour, Health, Profile, Since, read, schema};
