@@ -47,7 +47,7 @@ fn check(history: &History) -> Verdict {
             let others =
                 scene.pools().iter().filter(|pool| Some(pool.name.as_str()) != order.pool.as_deref());
             let rival = others
-                .filter(|pool| pods.iter().any(|pod| takes(scene, pool, pod, order.began, until)))
+                .filter(|pool| pods.iter().any(|pod| takes(scene, pool, pod, order.began, overdue)))
                 .count();
             if !never || rival == 0 || pods.is_empty() || !scene.watched(order.began, until) {
                 continue;
