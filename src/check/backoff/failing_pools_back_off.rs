@@ -48,7 +48,8 @@ fn check(history: &History) -> Verdict {
                 let mut expected = initial;
                 for pair in batches.windows(2) {
                     let (one, next) = (&pair[0], &pair[1]);
-                    let same_process = scene.watched(one.began, next.began);
+                    let same_process = scene.same(one.orders[0].replica, one.began, next.began)
+                        && one.orders[0].replica == next.orders[0].replica;
                     if !one.failed() || !same_process {
                         expected = initial;
                         continue;

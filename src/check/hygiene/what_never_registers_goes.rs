@@ -1,4 +1,4 @@
-//! HY-02. A server without a node that names it is given back once the provision time and the listing of
+//! HY-02. A server of which no node ever came is given back once the provision time and the listing of
 //! machines have passed; before the provision time only if its making took too long. A pool at its minimum
 //! keeps it.
 //!
@@ -76,5 +76,5 @@ fn check(history: &History) -> Verdict {
 /// Servers that the subject has bought and that never became nodes, with their orders.
 fn never_came<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Order, u64)> {
     let with_server = scene.orders.iter().filter_map(|order| Some((order, scene.server_of(order)?)));
-    with_server.filter(|(_, id)| scene.registered(*id).is_none())
+    with_server.filter(|(_, id)| scene.nodes_on(*id).next().is_none())
 }

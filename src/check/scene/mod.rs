@@ -45,7 +45,7 @@ pub(super) struct Scene<'a> {
     pub(super) faults: Vec<FaultSpell>,
     /// The last moment the history tells of.
     pub(super) end: Time,
-    running: Vec<Spell>,
+    acting: Vec<(u32, Spell)>,
     troubled: Vec<(Time, Time)>,
     busy: Vec<(Time, Time)>,
     pods_of_node: BTreeMap<String, Vec<String>>,
@@ -66,7 +66,7 @@ impl<'a> Scene<'a> {
             evictions: query::evictions(history),
             faults: query::fault_spells(history),
             end: history.events.last().map_or(history.header.began, |event| event.at),
-            running: query::running(history).into_values().flatten().collect(),
+            acting: calm::acting(history),
             troubled: Vec::new(),
             busy: Vec::new(),
             pods_of_node: BTreeMap::new(),
