@@ -91,6 +91,8 @@ checks! {
     fault_tolerance::nodes_without_an_id_survive,
     configuration::starts_with_its_rights,
     configuration::orders_get_their_time,
+    fault_tolerance::hung_calls_are_noticed,
+    bounds::unregistered_stay_at_minimum,
 }
 
 /// All expectations, by their codes.

@@ -9,7 +9,7 @@ use super::story::Story;
 pub(crate) fn cases() -> Vec<Case> {
     let forbidden = |story: Story| {
         story.call(5, Api::Kubernetes, "GET", "/apis/storage.k8s.io/v1/volumeattachments", |call| {
-            call.status = 403
+            call.status = 403;
         })
     };
     let slow = || {

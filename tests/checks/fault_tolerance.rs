@@ -94,7 +94,10 @@ fn of_the_cloud() -> Vec<Case> {
 fn of_nodes() -> Vec<Case> {
     let unready = |count: u64| {
         let pool = Story::new().pool("small", 0, 9, 4000);
-        let nodes = (1..=6).fold(pool, |story, id| story.node(0, id, "small"));
+        let used = |story: Story, id| {
+            story.node(0, id, "small").runs(10, &format!("used-{id}"), &format!("small-{id}"))
+        };
+        let nodes = (1..=6).fold(pool, used);
         let nodes = (1..=count).fold(nodes, |story, id| story.ready(2000, &format!("small-{id}"), false));
         nodes.pending(2050, "web-1")
     };
@@ -107,8 +110,14 @@ fn of_nodes() -> Vec<Case> {
         ("FT-15", "stands_still", "held", unready(4).end(2300)),
         ("FT-15", "orders", "violated", unready(4).order(2062, "small", 7).end(2300)),
         ("FT-15", "three_are_allowed", "unknown", unready(3).order(2062, "small", 7).end(2300)),
-        ("FT-17", "survives", "held", slow().ready(800, "small-7", true).end(2000)),
+        (
+            "FT-17",
+            "survives",
+            "held",
+            slow().ready(800, "small-7", true).runs(810, "web-1", "small-7").end(2000),
+        ),
         ("FT-17", "thrown_away", "violated", slow().give_back(400, 7).end(2000)),
+        ("FT-17", "replaced", "violated", slow().order(400, "small", 8).end(2000)),
         (
             "FT-17",
             "ready_at_once",
@@ -144,11 +153,23 @@ fn of_the_subject() -> Vec<Case> {
             json!({"spec": {"holderIdentity": "ca-1"}}),
         )
     };
+    let hung = || {
+        let story = Story::new().health(20, 200);
+        story.long_call(200, 1_500_000, Api::Cloud, "GET", "/v1/servers", |call| call.status = 0)
+    };
     let left = || {
         let story = Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
         story.killed(703, 0).started(705, 0)
     };
     vec![
+        ("FT-06", "noticed", "held", hung().health(810, 500).end(2000)),
+        ("FT-06", "not_noticed", "violated", hung().end(2000)),
+        (
+            "FT-06",
+            "goes_on",
+            "unknown",
+            (11..90).fold(hung(), |story, tens| story.status(tens * 10)).end(2000),
+        ),
         ("FT-10", "the_leader", "held", two().removal(700, 1).end(2000)),
         ("FT-10", "another_one", "violated", other_leads(two(), 300).removal(700, 1).end(2000)),
         ("FT-10", "just_lost_the_lease", "held", other_leads(two(), 690).removal(700, 1).end(2000)),

@@ -46,7 +46,11 @@ pub(crate) fn cases() -> Vec<Case> {
             "HY-04",
             "kept",
             "held",
-            slow().server_as(372, 7, "small", "running").node(400, 7, "small").end(2000),
+            slow()
+                .server_as(372, 7, "small", "running")
+                .node(400, 7, "small")
+                .runs(410, "web-1", "small-7")
+                .end(2000),
         ),
         (
             "HY-04",

@@ -66,7 +66,7 @@ fn keeps_by_budget() -> Vec<Case> {
     let budget = |allowed: u64| json!({"spec": {"selector": {"matchLabels": {"app": "web"}}}, "status": {"disruptionsAllowed": allowed}});
     let none = || web().object(5, "PodDisruptionBudget", "default/web", budget(0));
     let tries = |until: u64| {
-        let story = none().taint(695, "small-1", "ToBeDeletedByClusterAutoscaler");
+        let story = web().taint(695, "small-1", "ToBeDeletedByClusterAutoscaler");
         (70..=until / 10).fold(story, |story, tens| story.evict(tens * 10, "web-1", 429))
     };
     let metrics = "kube-system/metrics-server-1";
@@ -77,6 +77,11 @@ fn keeps_by_budget() -> Vec<Case> {
     vec![
         ("SF-01", "left_alone", "held", none().end(2000)),
         ("SF-01", "loses_its_server", "violated", none().removal(700, 1).end(2000)),
+        ("SF-01", "deleted_instead", "violated", {
+            let api = scaleproof::terms::Api::Kubernetes;
+            let path = "/api/v1/namespaces/default/pods/web-1";
+            none().call(700, api, "DELETE", path, |_| {}).end(2000)
+        }),
         ("SF-01", "budget_allows_it", "unknown", {
             web()
                 .object(5, "PodDisruptionBudget", "default/web", budget(1))
@@ -91,7 +96,12 @@ fn keeps_by_budget() -> Vec<Case> {
             "SF-05",
             "let_go",
             "held",
-            free().evict(720, metrics, 201).pod_gone(722, metrics).removal(730, 1).end(4000),
+            free()
+                .taint(712, "small-1", "ToBeDeletedByClusterAutoscaler")
+                .evict(720, metrics, 201)
+                .pod_gone(722, metrics)
+                .give_back(730, 1)
+                .end(4000),
         ),
         ("SF-05", "kept", "violated", free().end(4000)),
         ("SF-05", "no_room_elsewhere", "unknown", free().gone(15, "Node", "small-2").end(4000)),

@@ -70,6 +70,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// What must be so of each removal.
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn removals() -> Vec<Case> {
     let tainted = "ToBeDeletedByClusterAutoscaler";
     let protected = |second| {
@@ -94,7 +95,11 @@ fn removals() -> Vec<Case> {
     };
     let drained = || {
         let story = Story::new().node(0, 1, "small").node(0, 2, "small").node(0, 3, "small");
-        story.runs(10, "web-1", "small-1").runs(10, "web-2", "small-2").taint(690, "small-1", tainted)
+        story
+            .runs(10, "web-1", "small-1")
+            .runs(10, "web-2", "small-2")
+            .runs(10, "web-3", "small-3")
+            .taint(690, "small-1", tainted)
     };
     let agent = json!({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent", "controller": true}]}});
     let resident =
@@ -132,7 +137,7 @@ fn removals() -> Vec<Case> {
             "SD-07",
             "runs_elsewhere",
             "held",
-            moved().pod_gone(705, "web-1").runs(706, "web-2", "small-2").end(2000),
+            moved().pod_gone(705, "web-1").runs(706, "web-2", "small-2").end(1000),
         ),
         (
             "SD-07",
@@ -167,6 +172,12 @@ fn removals() -> Vec<Case> {
         ("SD-11", "nothing_goes", "unknown", Story::new().node(0, 1, "small").end(900)),
         ("SD-12", "left_alone", "held", resident().give_back(720, 1).end(2000)),
         ("SD-12", "evicted", "violated", resident().evict(715, "agent-1", 201).give_back(720, 1).end(2000)),
+        (
+            "SD-12",
+            "kept_by_it",
+            "violated",
+            emptied().runs_as(10, "agent-1", "small-1", agent.clone()).end(2000),
+        ),
         ("SD-12", "nothing_resident", "unknown", emptied().removal(715, 1).end(2000)),
     ]
 }

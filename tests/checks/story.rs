@@ -10,8 +10,7 @@ use mock_clock::Time;
 use scaleproof::code::Code;
 use scaleproof::history::{
     CallEvent, Change, ClusterFacts, Event, FaultChange, FaultEvent, Header, MachineFacts, ObjectEvent,
-    Phase, ScenarioFacts, ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, SubjectFacts,
-    What,
+    ScenarioFacts, ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, SubjectFacts, What,
 };
 use scaleproof::terms::{Api, Pool, Provider, Room, Taint, Timer, Timers, Version};
 use serde_json::{Value, json};
@@ -161,11 +160,6 @@ impl Story {
         self
     }
 
-    pub(crate) fn no_timer(mut self, timer: Timer) -> Self {
-        self.header.subject.timers.remove(&timer);
-        self
-    }
-
     fn tell(mut self, ms: u64, what: What) -> Self {
         self.events.push((ms, what));
         self
@@ -191,20 +185,8 @@ impl Story {
         self.subject(second, replica, SubjectChange::Killed)
     }
 
-    pub(crate) fn exited(self, second: u64, code: i32) -> Self {
-        self.subject(second, 0, SubjectChange::Exited { code: Some(code), signal: None })
-    }
-
-    pub(crate) fn health(self, second: u64, status: u16) -> Self {
-        self.subject(second, 0, SubjectChange::Health { status })
-    }
-
     pub(crate) fn step(self, second: u64, says: &str) -> Self {
         self.what(second, What::Step(StepEvent { step: 0, says: says.into(), change: StepChange::Begun }))
-    }
-
-    pub(crate) fn phase(self, second: u64, phase: Phase) -> Self {
-        self.what(second, What::Phase(phase))
     }
 
     pub(crate) fn fault(self, second: u64, name: &str, change: FaultChange) -> Self {
@@ -452,6 +434,10 @@ impl Story {
     pub(crate) fn removal(self, second: u64, id: u64) -> Self {
         let name = self.servers[&id].name.clone();
         self.taint(second, &name, "ToBeDeletedByClusterAutoscaler").give_back(second + 8, id)
+    }
+
+    pub(crate) fn health(self, second: u64, status: u16) -> Self {
+        self.subject(second, 0, SubjectChange::Health { status })
     }
 
     /// The subject publishes its status.

@@ -1,5 +1,6 @@
 //! FT-17. The server of a node that names it and has never been ready is not given back before the startup
-//! time has passed since the node came; unless the server itself was never made.
+//! time has passed since the node came; unless the server itself was never made. While it is on its way
+//! nothing is ordered for pods for which it suffices.
 //!
 //! The smallest history that violates it:
 //!
@@ -8,17 +9,19 @@
 //! 200 s  DELETE of the server of small-a
 //! ```
 //!
-//! It does not catch replacements that are ordered meanwhile: that is SU-02.
+//! It does not catch replacements in another pool.
 
+use crate::check::causes::{first_attempts, one_too_many};
 use crate::check::scene::{TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
+use crate::history::query::Order;
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("FT-17"),
-    promise: "A node that registers and is slow to become ready, within its startup time, is not removed",
+    promise: "A node that registers and is slow to become ready, within its startup time, is neither removed nor replaced",
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-startup-time")],
     level: Level::Must,
     kind: Kind::FaultTolerance,
@@ -55,6 +58,18 @@ fn check(history: &History) -> Verdict {
                 && scene.watched(registered, registered + scene.slack())
             {
                 tally.exercised();
+            }
+        }
+        for order in first_attempts(scene).filter(|order| order.taken()) {
+            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+            let slow = |other: &&&Order| {
+                let registered = scene.server_of(other).and_then(|id| scene.registered(id));
+                registered.is_some_and(|at| at + TIE < order.began)
+            };
+            let coming = one_too_many(scene, order, pool, startup).unwrap_or_default();
+            if let Some(other) = coming.iter().find(slow) {
+                let says = format!("{} was ordered, as {} was slow to become ready", order.name, other.name);
+                tally.violated(says, [other.event, order.event]);
             }
         }
         tally.verdict("no node was slow to become ready")

@@ -70,11 +70,6 @@ impl Scene<'_> {
         names.filter_map(|name| Some((name.as_str(), self.nodes.get(name)?)))
     }
 
-    /// The node that runs on a server at a moment.
-    pub(in crate::check) fn node_on(&self, server: u64, at: Time) -> Option<(&str, &Node)> {
-        self.nodes_on(server).find_map(|(name, track)| Some((name, track.at(at)?)))
-    }
-
     /// The server under a node at a moment.
     pub(in crate::check) fn under(&self, node: &str, at: Time) -> Option<u64> {
         let by_name = || {
