@@ -118,7 +118,7 @@ fn freed_alone(scene: &Scene<'_>, node: &str, at: Time) -> bool {
 fn room_elsewhere(scene: &Scene<'_>, node: &str, from: Time, until: Time) -> bool {
     let asked = scene.asked_of(node, from);
     let picky = scene.occupants(node, from).iter().any(|pod| !pod.selector.is_empty() || pod.apart);
-    let resident = crate::check::fit::residents(scene);
+    let resident = scene.residents;
     !picky
         && scene.nodes.iter().filter(|(other, _)| *other != node).any(|(other, track)| {
             let mut moments = scene.changes_on(other, from, until).into_iter();
