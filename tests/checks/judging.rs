@@ -114,6 +114,27 @@ fn any_history_whatsoever_gets_a_verdict() {
 }
 
 #[test]
+fn nothing_is_convicted_that_the_rest_of_the_history_would_acquit() {
+    let mut wrong = Vec::new();
+    for (code, case, verdict, story) in
+        super::cases().into_iter().filter(|(_, _, verdict, _)| *verdict != "violated")
+    {
+        let expectation = catalogue().into_iter().find(|one| one.code.as_str() == code).unwrap();
+        let mut history = history(story, code);
+        while history.events.pop().is_some() {
+            let early = (expectation.check)(&history);
+            if early.is_violated() {
+                wrong.push(format!(
+                    "{code} {case}, {verdict} in the end, after {} events: {early:?}",
+                    history.events.len()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
 fn the_correct_stories_convict_nobody_of_anything_that_always_binds() {
     let mut wrong = Vec::new();
     for (code, case, verdict, story) in super::cases() {
