@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Case;
 use super::story::Story;
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 pub(crate) fn cases() -> Vec<Case> {
     let idle = || Story::new().end(900);
     let with_web = || Story::new().pending(100, "web-1");

@@ -56,7 +56,7 @@ fn check(history: &History) -> Verdict {
                 let decided = scene.decided(back);
                 decided > order.began + TIE * 2
                     && decided + TIE < until
-                    && scene.watched(order.began, decided)
+                    && scene.same(order.replica, order.began, decided)
             });
             if let Some((back, name, _)) = early.next() {
                 let after = (scene.decided(back) - order.began).as_secs();
