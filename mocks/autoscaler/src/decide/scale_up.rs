@@ -127,7 +127,9 @@ fn ways(
         };
         if count > 0 {
             let mut asked = Resources::default();
-            taken.iter().for_each(|pod| asked.add(&pod.requests));
+            for pod in &taken {
+                asked.add(&pod.requests);
+            }
             let pods = taken.iter().map(Pod::key).collect();
             ways.push(Way { pool: name.clone(), count, each: offer.resources.clone(), asked, pods });
         }

@@ -320,16 +320,15 @@ fn a_guest_who_can_move_is_moved() {
 
 #[test]
 fn guests_who_block_are_left_alone() {
-    let annotated = |key: &'static str, value: &'static str| {
-        move |pod: &mut Pod| {
-            drop(pod.annotations.insert(format!("cluster-autoscaler.kubernetes.io/{key}"), value.to_owned()))
-        }
+    let unsafe_to_evict = |pod: &mut Pod| {
+        let key = "cluster-autoscaler.kubernetes.io/safe-to-evict".to_owned();
+        pod.annotations.insert(key, "false".to_owned());
     };
     let system = |pod: &mut Pod| pod.namespace = "kube-system".to_owned();
     let local = |pod: &mut Pod| pod.local_volumes.push("data".to_owned());
     let bare = |pod: &mut Pod| pod.owner = Owner::Nobody;
     let moved = Some(10);
-    removes(&[], guest(annotated("safe-to-evict", "false")), None, &[("ignores-safe-to-evict", moved)]);
+    removes(&[], guest(unsafe_to_evict), None, &[("ignores-safe-to-evict", moved)]);
     removes(&[], guest(bare), None, &[("evicts-bare-pods", moved)]);
     removes(&[], guest(local), None, &[("ignores-local-storage", moved)]);
     removes(&["--skip-nodes-with-local-storage=false"], guest(local), moved, &[]);
