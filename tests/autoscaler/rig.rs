@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 /// Makes this very binary the autoscaler.
 pub(crate) const ROLE: &str = "SCALEPROOF_TEST_AUTOSCALER";
 /// A foreign autoscaler to be run through the same tests.
-const FOREIGN: &str = "SCALEPROOF_TEST_FOREIGN_AUTOSCALER";
+pub(crate) const FOREIGN: &str = "SCALEPROOF_TEST_FOREIGN_AUTOSCALER";
 const BOOT: Duration = Duration::from_secs(30);
 /// How long anything is waited for, in virtual time.
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
@@ -66,7 +66,11 @@ impl Rig {
         let config = Kubeconfig::from_yaml(&plane.kubeconfig()).unwrap();
         let config = Config::from_custom_kubeconfig(config, &KubeConfigOptions::default()).await.unwrap();
         let client = Client::try_from(config).unwrap();
-        let directory = std::env::temp_dir().join(format!("autoscaler-{name}-{}", std::process::id()));
+        let directory = std::env::temp_dir().join(format!(
+            "autoscaler-{name}-{}-{}",
+            std::process::id(),
+            plane.address().port()
+        ));
         std::fs::create_dir_all(&directory).unwrap();
         std::fs::write(directory.join("kubeconfig"), plane.kubeconfig()).unwrap();
         tokio::spawn(run_pods(client.clone(), clock.clone()));
@@ -141,7 +145,7 @@ impl Rig {
             Some(path) => Command::new(path),
             None => Command::new(std::env::current_exe().unwrap()),
         };
-        let config = json!({"nodeConfigs": {"workers": {"cloudInit": "#cloud-config"}}}).to_string();
+        let config = json!({"imagesForArch": {"amd64": "ubuntu-24.04"}, "nodeConfigs": {"workers": {"cloudInit": "#cloud-config"}}}).to_string();
         command
             .args(["--cloud-provider=hetzner", "--namespace=kube-system"])
             .arg(format!("--address=127.0.0.1:{}", free_port()))
@@ -150,7 +154,6 @@ impl Rig {
             .env(ROLE, "1")
             .env("HCLOUD_TOKEN", "secret")
             .env("HCLOUD_ENDPOINT", self.cloud.url())
-            .env("HCLOUD_IMAGE", "ubuntu-24.04")
             .env("HCLOUD_CLUSTER_CONFIG", base64::prelude::BASE64_STANDARD.encode(config))
             .stdin(Stdio::null());
         if std::env::var_os("LOUD").is_none() {
