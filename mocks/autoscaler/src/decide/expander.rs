@@ -101,7 +101,7 @@ fn most_important(ways: Vec<Way>, map: &BTreeMap<i64, Vec<Regex>>, settings: &Se
         ways.iter().filter(matches).cloned().collect()
     };
     let mut found = map.values().map(best).filter(|found| !found.is_empty());
-    let found = if settings.has(Defect::ReversesPriorities) { found.next() } else { found.last() };
+    let found = if settings.has(Defect::ReversesPriorities) { found.next() } else { found.next_back() };
     found.unwrap_or(ways)
 }
 
