@@ -145,7 +145,7 @@ async fn act(
         Act::Deploy(workload) => stage.deploy(workload).await?,
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
         Act::Remove(workload) => stage.remove(workload).await?,
-        Act::Wait(period) => clock.sleep(period.0.min(left)).await,
+        Act::Wait(period) => drop(clock.sleep(period.0.min(left)).await),
         Act::Until { condition, at_most } => return Ok(stage.until(condition, at_most.0.min(left)).await),
         Act::Hurt { name, fault, lasting } => {
             stage.ward.inject(name, says, fault).map_err(RunError::Fault)?;
@@ -168,7 +168,7 @@ async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
         clock.sleep(LAG_EVERY).await;
         let lag = clock.lag();
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        recorder.record(What::Lag(LagEvent { late_us: micros(lag.max()), starved_us: micros(lag.starved_max()) }));
+        recorder.record(What::Lag(LagEvent { late_us: micros(lag.late_max), starved_us: micros(lag.starved_max) }));
     }
 }
 
