@@ -62,6 +62,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
         ("HY-05", "kept", "violated", needed().end(1000)),
         ("HY-05", "not_needed", "unknown", candidate().end(1000)),
+        ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
         (
             "HY-06",
             "fresh",

@@ -155,6 +155,10 @@ fn removals() -> Vec<Case> {
             web().taint(700, "small-1", tainted).give_back(712, 1).end(2000),
         ),
         ("SF-10", "nothing_goes", "unknown", web().end(2000)),
+        ("SF-10", "made_too_slowly", "unknown", {
+            let story = Story::new().order_slow(112, "small", 7).server_as(372, 7, "small", "running");
+            story.node_unready(390, 7, "small").give_back(412, 7).end(2000)
+        }),
         ("SF-12", "waits_for_the_delay", "held", delayed(None).give_back(822, 1).end(2000)),
         ("SF-12", "waits_for_the_annotation", "held", delayed(Some(730)).give_back(733, 1).end(2000)),
         ("SF-12", "does_not_wait", "violated", delayed(None).give_back(712, 1).end(2000)),

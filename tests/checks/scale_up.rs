@@ -47,6 +47,12 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = Story::new().order_refused(50, "small", 6, 503);
             story.pending(100, "web-1").end(300)
         }),
+        ("SU-01", "most_nodes_are_unready", "unknown", {
+            let unready = || json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}});
+            let story = (1..=4)
+                .fold(Story::new(), |story, n| story.object(0, "Node", &format!("fixed-{n}"), unready()));
+            story.pending(100, "web-1").end(300)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");
