@@ -183,3 +183,26 @@ pub(crate) async fn others_can_see_what_it_does() {
         rig.end().await;
     }
 }
+
+pub(crate) async fn whoever_is_told_to_end_takes_the_status_along() {
+    let mut rig = Rig::start("terminate").await;
+    rig.with_defect("", &[]);
+    rig.clock.sleep(minutes(1)).await;
+    assert!(rig.status().await.is_some());
+    assert_eq!(rig.terminate(), Some(0));
+    assert!(rig.status().await.is_none());
+    rig.end().await;
+}
+
+pub(crate) async fn a_cloud_that_is_down_is_told() {
+    let mut rig = Rig::start("down").await;
+    rig.trouble(r#"{"kind": "error", "code": "service_error", "on": {"method": "GET"}, "for_s": 600}"#);
+    rig.with_defect("", &[]);
+    rig.deploy("web", 1, "900m").await;
+    rig.clock.sleep(minutes(9)).await;
+    assert!(rig.status().await.unwrap().data.unwrap()["status"].contains("unknown"));
+    assert_eq!(rig.ever(), 0);
+    rig.clock.sleep(minutes(3)).await;
+    assert_eq!(rig.ever(), 1, "two minutes after the end of the trouble");
+    rig.end().await;
+}

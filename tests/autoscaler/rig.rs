@@ -176,6 +176,14 @@ impl Rig {
         self.subjects.pop();
     }
 
+    /// Asks what was started last to end; gives its exit code.
+    pub(crate) fn terminate(&mut self) -> Option<i32> {
+        let Some(Subject::Ours(child)) = self.subjects.last_mut() else { return None };
+        let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)?;
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        child.wait().unwrap().code()
+    }
+
     /// All servers, as the API tells them.
     pub(crate) fn servers(&self) -> Vec<Value> {
         let request = Request::new("GET", "/v1/servers?per_page=50").token("secret");

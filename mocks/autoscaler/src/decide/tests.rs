@@ -362,6 +362,12 @@ fn guests_who_block_are_left_alone() {
 }
 
 #[test]
+fn an_expendable_guest_counts_for_nothing() {
+    let expendable = guest(|pod| (pod.priority, pod.requests.cpu, pod.owner) = (-100, 1900, Owner::Nobody));
+    removes(&[], expendable, Some(10), &[("buys-for-expendable-pods", None)]);
+}
+
+#[test]
 fn a_daemon_blocks_nobody() {
     let daemon = guest(|pod| pod.owner = Owner::DaemonSet);
     removes(&[], daemon, Some(10), &[("daemon-sets-block", None)]);
