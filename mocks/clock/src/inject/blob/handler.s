@@ -60,6 +60,7 @@ mock_clock_blob_handler:
     on SYS_FUTEX_WAIT, .Lfutex_wait
     on SYS_FUTEX_WAITV, .Lfutex_waitv
     on SYS_IO_URING_ENTER, .Lio_uring_enter
+    on SYS_IO_PGETEVENTS, .Lio_pgetevents
     on SYS_EXECVE, .Lexec
     on SYS_EXECVEAT, .Lexec
     on SYS_SETITIMER, .Lsetitimer
@@ -69,9 +70,11 @@ mock_clock_blob_handler:
     on SYS_TIMER_SETTIME, .Ltimer_settime
     on SYS_TIMER_GETTIME, .Ltimer_gettime
     on SYS_TIMER_DELETE, .Ltimer_delete
+    on SYS_TIMERFD_CREATE, .Ltimerfd_create
     on SYS_TIMERFD_SETTIME, .Ltimerfd_settime
     on SYS_TIMERFD_GETTIME, .Ltimerfd_gettime
     # Whatever else is trapped is only remarked.
+.Lremarked:
     call .Lremark
 
 # The call is made as it stands in the frame.
@@ -86,6 +89,10 @@ mock_clock_blob_handler:
 
 .Linvalid:
     mov rax, -EINVAL
+    jmp .Lfinish
+
+.Lbad_address:
+    mov rax, -EFAULT
     jmp .Lfinish
 
 # Makes the call that stands in the frame; rax: its result.

@@ -94,11 +94,14 @@
     add rax, [rbp + FRAME_REAL + TV_NSEC]
     ret
 
-# r14: the moment rax nanoseconds from now.
+# r14: the moment rax nanoseconds from now; zero if that is now.
 .Lfrom_now:
-    mov r14, rax
+    push rax
     call .Lnow
-    add r14, rax
+    pop r14
+    add rax, r14
+    test r14, r14
+    mov r14, rax
     ret
 
 # r14: the virtual monotonic moment at which clock ecx shows rax; the first moment of all, if it never did.
@@ -122,6 +125,7 @@
 
 # rax: the nanoseconds of the timespec at rsi, or a far future; carry if it is no timespec.
 .Ltimespec:
+    checked rsi
     mov rax, [rsi + TV_SEC]
     mov rcx, [rsi + TV_NSEC]
     cmp rcx, SECOND
@@ -137,7 +141,7 @@
     clc
     ret
 1:  mov eax, 1
-    shl rax, 61
+    shl rax, 62
     clc
     ret
 .Lno_time:
