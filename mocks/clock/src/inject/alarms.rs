@@ -112,11 +112,13 @@ fn fire_from_here(usher: &Usher, alarm: &Alarm, now: u64, why: &Errno) {
 
 /// Has a thread that stands still fire what is due in its process by now.
 fn ring(usher: &Usher, pid: u32, thread: Pid) -> io::Result<()> {
+    let place = place_of(thread.as_raw().unsigned_abs())?.ok_or_else(|| io::Error::from(Errno::ESRCH))?;
     let mut puppet = Puppet::new(thread)?;
+    puppet.call_by(place + Entry::Syscall.offset());
     let alarms = usher.page().alarms().unwrap_or_default();
     let (now, _) = usher.shared.read();
     for alarm in alarms.iter().filter(|alarm| alarm.pid == pid && alarm.deadline <= now) {
-        let next = if fire(&mut puppet, alarm).is_ok() { next(alarm, now) } else { 0 };
+        let next = if fire(&mut puppet, place, alarm).is_ok() { next(alarm, now) } else { 0 };
         let _ = usher.page().move_alarm(alarm, next);
     }
     puppet.release()
@@ -132,9 +134,7 @@ fn next(alarm: &Alarm, now: u64) -> u64 {
 }
 
 /// Has a process set its timer to fire at once.
-fn fire(puppet: &mut Puppet, alarm: &Alarm) -> io::Result<()> {
-    let place = place_of(alarm.pid)?.ok_or_else(|| io::Error::from(Errno::ESRCH))?;
-    puppet.call_by(place + Entry::Syscall.offset());
+fn fire(puppet: &mut Puppet, place: u64, alarm: &Alarm) -> io::Result<()> {
     // Nothing of the program's own memory is touched: it may be in the middle of anything.
     let soon = place + region::SHARED + layout::SOON;
     let call = i64::from(alarm.call);

@@ -34,7 +34,7 @@ pub(super) fn stand_by(usher: &mut Usher) -> bool {
     let guard = usher.shared.take_guard(Location::caller());
     match serve(usher, who) {
         // It was killed meanwhile, which is no trouble of ours.
-        Err(Trouble::Refused(_)) if !is_alive(who.pid) => {}
+        Err(Trouble::Refused(_)) if is_ending(who) => {}
         Err(trouble) => tracing::warn!("process {} {trouble}", who.pid),
         Ok(()) => {}
     }
@@ -77,10 +77,10 @@ fn serve(usher: &mut Usher, who: Thread) -> Result<(), Trouble> {
             usher.called.remove(&who.pid);
             give_clock(usher, process, place).or_else(|refusal| {
                 // It may have been killed by somebody else, which is no trouble of ours.
-                let alive = is_alive(who.pid);
+                let stands = ptrace::getregs(process).is_ok();
                 let _ = kill(process, Signal::SIGKILL);
                 usher.bury(process);
-                if alive { Err(Trouble::Killed(refusal.into())) } else { Ok(()) }
+                if stands { Err(Trouble::Killed(refusal.into())) } else { Ok(()) }
             })
         }
         Outcome::Failed => {
@@ -96,21 +96,43 @@ fn serve(usher: &mut Usher, who: Thread) -> Result<(), Trouble> {
     }
 }
 
+/// Whether a process has ended, or has lost its memory already.
+fn is_ending(who: Thread) -> bool {
+    !is_alive(who.pid) || std::fs::read(format!("/proc/{}/maps", who.tid)).is_ok_and(|maps| maps.is_empty())
+}
+
 /// Traces the thread, and says where its region lies.
 fn prepare(who: Thread, thread: Pid) -> Result<u64, String> {
-    let place = place_of(who.pid).map_err(|e| format!("its memory cannot be seen ({e})"))?;
+    let place = place_of(who.tid).map_err(|e| format!("its memory cannot be seen ({e})"))?;
     let place = place
         .ok_or("it has no clock, or another number here than there; is it in a container of its own?")?;
     trace::seize(thread).map_err(|e| format!("it cannot be traced ({e}); is a debugger attached?"))?;
     Ok(place)
 }
 
-/// Where the region of a process lies: the clock's page tells.
-pub(super) fn place_of(pid: u32) -> io::Result<Option<u64>> {
-    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps"))?;
-    let clock = format!(" {:08x} ", layout::CLOCK);
-    let line = maps.lines().find(|line| line.contains("/memfd:mock-clock") && line.contains(&clock));
+/// Where the region of a thread's process lies: the clock's page tells. (A first thread that has ended has no memory.)
+pub(super) fn place_of(thread: u32) -> io::Result<Option<u64>> {
+    let maps = std::fs::read_to_string(format!("/proc/{thread}/maps"))?;
+    let line = maps.lines().find(|line| shows_clock(line));
     Ok(line.and_then(mapping).and_then(|(begin, _)| begin.checked_sub(region::CLOCK)))
+}
+
+/// Whether a line of `maps` is that of the clock's page: `begin-end rights offset device inode name`.
+fn shows_clock(line: &str) -> bool {
+    let offset = line.split_ascii_whitespace().nth(2).and_then(|at| u64::from_str_radix(at, 16).ok());
+    offset == Some(layout::CLOCK) && line.contains("/memfd:mock-clock")
+}
+
+/// All processes that have the clock whose page has this inode.
+pub(super) fn all_with(inode: &str) -> Vec<Pid> {
+    let has = |pid: &i32| {
+        let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+        let its = |line: &str| shows_clock(line) && line.split_ascii_whitespace().nth(4) == Some(inode);
+        maps.lines().any(its)
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten();
+    let numbers = processes.filter_map(|process| process.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    numbers.filter(has).map(Pid::from_raw).collect()
 }
 
 /// What has come of it.

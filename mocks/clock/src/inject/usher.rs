@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -17,6 +18,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace;
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use rustix::process::{getpid, getppid, set_parent_process_death_signal};
 
@@ -33,8 +35,13 @@ use crate::virtual_clock::{PAGE_VARIABLE, VirtualClock};
 
 /// How often it looks at the page.
 const PACE: Duration = Duration::from_millis(1);
+/// For so many looks after a program was started it looks sooner: others are next in line.
+const SOON: u32 = 50;
+const PACE_SOON: Duration = Duration::from_micros(50);
 /// After so many looks it looks for what the dead have left.
 const SWEEP: u32 = 250;
+/// So often it looks for somebody to be ended with the clock.
+const ENDINGS: u32 = 10;
 /// What a child reports that must not be traced: no program fails to start for this reason.
 const CANNOT_BE_TRACED: i32 = libc::ENOTRECOVERABLE;
 
@@ -103,7 +110,8 @@ pub(super) struct Usher {
 impl Usher {
     fn run(mut self) {
         let _watchful = Watchful::new();
-        for look in 1_u32.. {
+        let mut served_at = 0;
+        for look in SOON.. {
             if self.shared.is_closed() {
                 break;
             }
@@ -113,19 +121,33 @@ impl Usher {
                     let _ = reply.send(self.spawn(command, clock));
                 }
                 // The door is part of the clock.
-                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {
                     self.reap();
                     alarms::fire_due(&mut self);
-                    // Whoever is next in line need not wait for the next look.
-                    if !exec::stand_by(&mut self) {
-                        machine::pause(PACE);
+                    if exec::stand_by(&mut self) {
+                        served_at = look;
                     }
+                    machine::pause(if look - served_at < SOON { PACE_SOON } else { PACE });
                 }
             }
             if look % SWEEP == 0 {
                 // Those who have ended unseen: children of others. What cannot be freed now is freed later.
                 let _ = self.page().free_stale();
+            }
+        }
+        self.end_all();
+    }
+
+    /// Ends whoever has this clock: children of children too, which nobody would serve any more.
+    fn end_all(&self) {
+        let page = self.page().place();
+        let Ok(inode) = std::fs::metadata(page).map(|page| page.ino().to_string()) else { return };
+        // Some may be starting others just now.
+        for _ in 0..ENDINGS {
+            let ended = exec::all_with(&inode).into_iter().filter(|pid| kill(*pid, Signal::SIGKILL).is_ok());
+            if ended.count() == 0 {
+                return;
             }
         }
     }

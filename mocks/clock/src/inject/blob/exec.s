@@ -1,6 +1,16 @@
 # Starting another program: it keeps the filter, but not what the filter needs. So the owner is asked to be there.
 
 .Lexec:
+    # Along a search path most of what is tried is not there. That takes no owner.
+    cmp qword ptr [rbp + FRAME_CALL], SYS_EXECVE
+    jne 0f
+    mov rdi, [rbp + FRAME_A0]
+    xor esi, esi
+    mov eax, SYS_ACCESS
+    syscall
+    cmp rax, -ENOENT
+    je .Lfinish
+0:
     # No signal may lead away from here, or the owner would wait for nobody. The owner gives the mask to the new program;
     # should there be none, the thread gets its own back when the handler returns.
     mov qword ptr [rbp + FRAME_MASK], -1
