@@ -10,6 +10,7 @@ use crate::coordinator::Watchful;
 use crate::governor;
 use crate::guards::{Guard, Guards};
 use crate::holding::{Holding, Whose};
+use crate::inject::Door;
 use crate::keeper::{Keeper, OwnLine};
 use crate::lag::LagMeter;
 use crate::line::Line;
@@ -43,6 +44,8 @@ pub(crate) struct Shared {
     peers_busy: AtomicBool,
     driver: Once,
     governor: Once,
+    /// Where foreign programs are brought in.
+    pub(crate) door: Door,
     /// Why time does not jump, since which real moment, and how many jumps there had been.
     holding: Mutex<(Holding, u64, u64)>,
 }
@@ -98,6 +101,7 @@ impl Shared {
             peers_busy: AtomicBool::new(false),
             driver: Once::new(),
             governor: Once::new(),
+            door: Door::default(),
             holding: Mutex::new((Holding::NotLookedYet, machine::monotonic(), 0)),
         })
     }
@@ -265,6 +269,10 @@ impl Shared {
     pub(crate) fn holding(&self) -> (Holding, u64) {
         let last = self.holding.lock().unwrap_or_else(PoisonError::into_inner);
         (last.0.clone(), last.1)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     /// Ends the threads of this clock.

@@ -70,6 +70,9 @@ pub(crate) mod remark {
     pub(crate) const CALL: u64 = 4;
 }
 
+/// Four u64: a timer that fires once, at once, as the kernel wants to be told.
+pub(crate) const SOON: u64 = 0xb00;
+
 /// Timers that foreign processes have set in the kernel: see [`alarm`].
 pub(crate) const ALARMS: u64 = 0x1000;
 pub(crate) const ALARMS_MAX: u64 = 64;
@@ -89,6 +92,8 @@ pub(crate) mod alarm {
     pub(crate) const INTERVAL: u64 = 24;
     /// u64: how often it was set or taken back.
     pub(crate) const SET: u64 = 32;
+    /// u64: the clock by which it was made, of a POSIX timer.
+    pub(crate) const CLOCK: u64 = 40;
 }
 
 /// Threads of foreign processes that wait for a deadline: see [`wait`].

@@ -1,14 +1,20 @@
 //! The page: a small file in memory through which every process of a run shares one clock.
 //!
 //! It is a memfd, reached by other processes as `/proc/<owner>/fd/<n>`, and is read and written like any file,
-//! so no process maps memory and a crash leaves nothing on disk. All numbers are native-endian.
+//! so no process of ours maps memory and a crash leaves nothing on disk. All numbers are native-endian.
+//!
+//! Foreign processes cannot read files for that: they map two parts of it, the clock to read and the shared part to
+//! write. Where everything stands is listed in [`layout`].
 //!
 //! | offset | who writes | content |
 //! |---|---|---|
-//! | `0x0000` | owner | kept for the code that foreign binaries will be given |
+//! | `0x0000` | nobody | nothing |
 //! | `0x2000` | owner | the clock: see below |
-//! | `0x3000` | joined processes | what they wait for: [`slots`] |
-//! | `0x4000` | owner | kept for a substitute vDSO |
+//! | `0x3000` | everybody | counters, and how foreign programs are started by others: [`exec`] |
+//! | `0x3080` | joined processes | what they wait for: [`slots`] |
+//! | `0x3900` | foreign processes | what they do that this clock does not move: [`remarks`] |
+//! | `0x4000` | foreign processes | their timers in the kernel: [`alarms`] |
+//! | `0x5000` | foreign processes | what their threads wait for: [`waits`] |
 //!
 //! # The clock
 //!
@@ -20,7 +26,6 @@
 //! | 32 | u64 | `inv`: 2^40 / rate |
 //! | 40 | u64 | `cap_ns`: no real wait without a look at the page is longer than this |
 //! | 48 … 168 | u64 × 16 | what to add to virtual monotonic time, by clock id |
-//! | 176, 184, 192 | u64 | kept for the vDSO: its bounds and its `clock_gettime` |
 //! | 200 | u64 | magic |
 //! | 208, 212 | u32 | version of this layout, process id of the owner |
 //!
@@ -28,9 +33,15 @@
 //! A torn read of the sequence itself does no harm: from even to odd only one byte changes, and while it goes
 //! from odd to even the line beside it is already complete.
 
+pub(crate) mod alarms;
+pub(crate) mod calls;
+pub(crate) mod exec;
 pub(crate) mod layout;
+pub(crate) mod remarks;
 pub(crate) mod slots;
+pub(crate) mod waits;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -42,20 +53,26 @@ use std::time::Duration;
 
 use rustix::fs::MemfdFlags;
 
+use self::alarms::Alarm;
+use self::layout::{CLOCK, LENGTH, SHARED, clock, head};
+use self::slots::Table;
+use self::waits::Waits;
 use crate::line::Line;
 use crate::machine;
 
-const LENGTH: u64 = 0x8000;
-const CLOCK: u64 = 0x2000;
-const SEQUENCE: u64 = CLOCK;
-const FLOOR: u64 = CLOCK + 4;
-const LINE: u64 = CLOCK + 8;
-const CAP: u64 = CLOCK + 40;
-const OFFSETS: u64 = CLOCK + 48;
-const MAGIC_AT: u64 = CLOCK + 200;
+const SEQUENCE: u64 = CLOCK + clock::SEQUENCE;
+const FLOOR: u64 = CLOCK + clock::FLOOR;
+/// Its three words and the inverse of its rate follow each other.
+const LINE: u64 = CLOCK + clock::REAL0;
+const CAP: u64 = CLOCK + clock::CAP;
+const OFFSETS: u64 = CLOCK + clock::OFFSETS;
+/// The version and the owner follow it.
+const MAGIC_AT: u64 = CLOCK + clock::MAGIC;
+const VERSION_AT: u64 = CLOCK + clock::VERSION;
+const OWNER_AT: u64 = CLOCK + clock::OWNER;
 
 const MAGIC: u64 = u64::from_be_bytes(*b"mockclok");
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Clock ids of Linux that show wall time, time since boot, and atomic time.
 const WALL_IDS: [usize; 4] = [0, 5, 8, 11];
@@ -72,6 +89,49 @@ pub(crate) struct Header {
     pub(crate) owner: u32,
     /// Wall time minus monotonic time, both virtual.
     pub(crate) wall_offset: u64,
+}
+
+/// What everybody publishes on the page: who waits for what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Published {
+    pub(crate) table: Table,
+    pub(crate) waits: Waits,
+    pub(crate) alarms: Vec<Alarm>,
+}
+
+impl Published {
+    /// Everybody who publishes something.
+    pub(crate) fn pids(&self) -> BTreeSet<u32> {
+        let slots = self.table.slots.iter().map(|slot| slot.pid);
+        let waits = self.waits.entries.iter().map(|wait| wait.thread.pid);
+        slots.chain(waits).chain(self.alarms.iter().map(|alarm| alarm.pid)).collect()
+    }
+
+    /// Leaves out what one process has published.
+    pub(crate) fn leave_out(&mut self, pid: u32) {
+        self.table.slots.retain(|slot| slot.pid != pid);
+        self.waits.entries.retain(|wait| wait.thread.pid != pid);
+        self.alarms.retain(|alarm| alarm.pid != pid);
+    }
+}
+
+/// A thread of some process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Thread {
+    pub(crate) tid: u32,
+    pub(crate) pid: u32,
+}
+
+impl Thread {
+    /// As both ids stand on the page, in one word; `None` is nobody.
+    fn read(bytes: &[u8], at: usize) -> Option<Self> {
+        let (tid, pid) = (half_word(bytes, at), half_word(bytes, at + 4));
+        (tid != 0).then_some(Self { tid, pid })
+    }
+
+    fn word(self) -> u64 {
+        u64::from(self.tid) | u64::from(self.pid) << 32
+    }
 }
 
 /// An open page, ours or another process's.
@@ -106,8 +166,8 @@ impl Page {
         for id in BOOT_IDS {
             self.put_u64(OFFSETS + 8 * id as u64, since_boot)?;
         }
-        self.put_u32(MAGIC_AT + 8, VERSION)?;
-        self.put_u32(MAGIC_AT + 12, owner)?;
+        self.put_u32(VERSION_AT, VERSION)?;
+        self.put_u32(OWNER_AT, owner)?;
         self.put_u64(MAGIC_AT, MAGIC)
     }
 
@@ -158,6 +218,37 @@ impl Page {
             bytes[8 * i..8 * i + 8].copy_from_slice(&value.to_ne_bytes());
         }
         self.file.write_all_at(&bytes, LINE)
+    }
+
+    /// All that everybody has published, as far as one reading can tell.
+    pub(crate) fn published(&self) -> io::Result<Published> {
+        Ok(Published { table: self.table()?, waits: self.waits()?, alarms: self.alarms()? })
+    }
+
+    /// Frees what processes have published that are gone.
+    pub(crate) fn free_stale(&self) -> io::Result<()> {
+        for pid in self.published()?.pids().into_iter().filter(|pid| !slots::is_alive(*pid)) {
+            self.free_all(pid)?;
+        }
+        Ok(())
+    }
+
+    /// Frees what one process has published that is gone.
+    pub(crate) fn free_all(&self, pid: u32) -> io::Result<()> {
+        self.expel(pid)?;
+        self.free_waits(pid)?;
+        self.free_alarms(pid)
+    }
+
+    /// How many system calls of foreign processes were ever trapped.
+    pub(crate) fn traps(&self) -> io::Result<u64> {
+        self.get_u64(SHARED + head::TRAPS)
+    }
+
+    fn get_u64(&self, at: u64) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.file.read_exact_at(&mut bytes, at)?;
+        Ok(word(&bytes, 0))
     }
 
     fn put_u32(&self, at: u64, value: u32) -> io::Result<()> {
@@ -243,7 +334,7 @@ mod tests {
             page.file.read_exact_at(&mut bytes, at).unwrap();
             u64::from_ne_bytes(bytes)
         };
-        assert_eq!(page.file.metadata().unwrap().len(), 0x8000);
+        assert_eq!(page.file.metadata().unwrap().len(), 0xd000);
         assert_eq!([read(0x2008), read(0x2010), read(0x2018), read(0x2020)], [1, 2, 3, 1 << 40]);
         assert_eq!(read(0x2028), 1_000_000, "cap_ns");
         assert_eq!(read(0x2000) >> 32, 50_000, "floor_ns");
@@ -260,7 +351,7 @@ mod tests {
         let other = Page::open(Path::new("/dev/zero")).unwrap_err();
         assert!(matches!(other, PageError::NoPage), "{other}");
         let old = page(Line::still(0, 0));
-        old.put_u32(MAGIC_AT + 8, 9).unwrap();
+        old.put_u32(VERSION_AT, 9).unwrap();
         assert!(Page::open(old.place()).unwrap_err().to_string().contains("version 9"));
     }
 }

@@ -1,12 +1,6 @@
 //! The slot table of the page: one slot for each clock that was joined, in which its process publishes what it waits
 //! for and whether it is busy.
 //!
-//! | at `0x3000` + | type | content |
-//! |---|---|---|
-//! | 0 | u64 | processes that found no free slot, ever |
-//! | 64 … 88 | | kept for the exec handshake of foreign binaries |
-//! | 128 + 32 × n | | slot n |
-//!
 //! | in a slot | type | content |
 //! |---|---|---|
 //! | 0 | u32 | process id; 0 is a free slot |
@@ -26,13 +20,13 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
+use super::layout::{self, SHARED, head};
 use super::{Page, half_word, word};
 use crate::machine;
 
-const SHARED: u64 = 0x3000;
-const TURNED_AWAY: u64 = SHARED;
-const HEAD: usize = 128;
-const TABLE: u64 = SHARED + HEAD as u64;
+const TURNED_AWAY: u64 = SHARED + head::TURNED_AWAY;
+const HEAD: usize = layout::SLOTS as usize;
+const TABLE: u64 = SHARED + layout::SLOTS;
 const LENGTH: usize = 32;
 /// The activity of a process that has just joined.
 const JOINED: u64 = 1;
@@ -131,9 +125,7 @@ impl Page {
         let pid_of = |n: &usize| half_word(table, n * LENGTH);
         let free = (0..SLOTS).find(|n| pid_of(n) == 0);
         let Some(n) = free.or_else(|| (0..SLOTS).find(|n| !is_alive(pid_of(n)))) else {
-            let mut turned_away = [0; 8];
-            self.file.read_exact_at(&mut turned_away, TURNED_AWAY)?;
-            self.put_u64(TURNED_AWAY, word(&turned_away, 0) + 1)?;
+            self.put_u64(TURNED_AWAY, self.get_u64(TURNED_AWAY)?.saturating_add(1))?;
             return Ok(None);
         };
         // The pid last: before it, nobody looks at the rest.
@@ -187,15 +179,26 @@ fn place(n: usize) -> u64 {
     TABLE + (n * LENGTH) as u64
 }
 
-/// Whether a process lives; one that has ended and waits to be reaped does not.
+/// Whether a process lives; one that has ended and waits to be reaped does not. One whose first thread has ended
+/// lives on with its others.
 pub(crate) fn is_alive(pid: u32) -> bool {
-    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
+    let Some(stat) = stat(pid) else { return false };
+    let mut fields = stat.split(' ');
+    let ended = matches!(fields.next(), Some("Z" | "X"));
+    let threads = fields.nth(16).and_then(|threads| threads.parse::<u32>().ok());
+    !ended || threads.is_some_and(|threads| threads > 1)
 }
 
 /// The letter by which the kernel tells what a process does, if there is such a process.
 pub(crate) fn state(pid: u32) -> Option<char> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(") ")?.1.chars().next()
+    stat(pid)?.chars().next()
+}
+
+/// What the kernel tells of a process, after its name.
+fn stat(pid: u32) -> Option<String> {
+    // Names may hold any bytes.
+    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
+    Some(String::from_utf8_lossy(&stat).rsplit_once(") ")?.1.to_owned())
 }
 
 /// The lock under which slots change hands: among the threads that share this open file, and among processes.

@@ -1,0 +1,402 @@
+# The calls that wait, or read the clock: each puts its deadline into r14 and what is to be called into the frame.
+
+# Puts a mask of signals that argument \argument points to into the frame, without SIGSYS: blocked, it would kill.
+.macro without_sigsys argument
+    mov rcx, [rbp + \argument]
+    test rcx, rcx
+    jz 10f
+    mov rdx, [rcx]
+    btr rdx, SIGSYS - 1
+    mov [rbp + FRAME_MASK], rdx
+    lea rdx, [rbp + FRAME_MASK]
+    mov [rbp + \argument], rdx
+10:
+.endm
+
+# The chunk is argument \argument, and \result says that it is over.
+.macro in_chunks argument, result
+    lea rcx, [rbp + FRAME_CHUNK]
+    mov [rbp + \argument], rcx
+    mov qword ptr [rbp + FRAME_TIMED_OUT], \result
+.endm
+
+# r14: the moment so far from now as the timespec says that argument \argument points to.
+.macro from_now_by argument
+    mov rsi, [rbp + \argument]
+    call .Ltimespec
+    jc .Linvalid
+    call .Lfrom_now
+.endm
+
+.Lclock_gettime:
+    mov rdi, [rbp + FRAME_A0]
+    mov rsi, [rbp + FRAME_A1]
+    call mock_clock_blob_clock_gettime
+    cdqe
+    jmp .Lfinish
+
+.Lgettimeofday:
+    mov rdi, [rbp + FRAME_A0]
+    mov rsi, [rbp + FRAME_A1]
+    call mock_clock_blob_gettimeofday
+    jmp .Lfinish
+
+.Ltime:
+    mov rdi, [rbp + FRAME_A0]
+    call mock_clock_blob_time
+    jmp .Lfinish
+
+.Lnanosleep:
+    from_now_by FRAME_A0
+    mov rcx, [rbp + FRAME_A1]
+.Lsleep:
+    # rcx: where an interrupted sleep writes what is left of it.
+    mov [rbp + FRAME_REST], rcx
+    mov qword ptr [rbp + FRAME_CALL], SYS_NANOSLEEP
+    mov qword ptr [rbp + FRAME_A1], 0
+    in_chunks FRAME_A0, 0
+    call .Lwait
+    cmp rax, -EINTR
+    jne .Lfinish
+    call .Lremaining
+    test rax, rax
+    jz .Lfinish
+    call .Lwrite_rest
+    mov rax, -EINTR
+    jmp .Lfinish
+
+.Lclock_nanosleep:
+    mov ecx, [rbp + FRAME_A0]
+    cmp ecx, 16
+    jae .Lpass
+    mov eax, VIRTUAL_SLEEPS
+    bt eax, ecx
+    jnc .Lpass
+    test dword ptr [rbp + FRAME_A1], TIMER_ABSTIME
+    jnz 1f
+    from_now_by FRAME_A2
+    mov rcx, [rbp + FRAME_A3]
+    jmp .Lsleep
+1:  mov rsi, [rbp + FRAME_A2]
+    call .Ltimespec
+    jc .Linvalid
+    mov ecx, [rbp + FRAME_A0]
+    call .Lat
+    xor ecx, ecx
+    jmp .Lsleep
+
+# Writes rax nanoseconds to where FRAME_REST says, if it says so.
+.Lwrite_rest:
+    mov rsi, [rbp + FRAME_REST]
+    test rsi, rsi
+    jz 1f
+    call .Lseconds
+    mov [rsi + TV_SEC], rax
+    mov [rsi + TV_NSEC], rdx
+1:  ret
+
+.Lfutex:
+    mov ecx, [rbp + FRAME_A1]
+    and ecx, FUTEX_COMMAND
+    jz 1f
+    # All the others wait until a moment: of the wall clock if it is asked for, or if it is the oldest of them.
+    mov rsi, [rbp + FRAME_A3]
+    call .Ltimespec
+    jc .Linvalid
+    mov edx, [rbp + FRAME_A1]
+    mov ecx, edx
+    and ecx, FUTEX_COMMAND
+    cmp ecx, FUTEX_LOCK_PI
+    je 2f
+    and dword ptr [rbp + FRAME_A1], ~FUTEX_CLOCK_REALTIME
+    mov ecx, CLOCK_MONOTONIC
+    test edx, FUTEX_CLOCK_REALTIME
+    jz 3f
+    xor ecx, ecx
+3:  call .Lat
+    mov qword ptr [rbp + FRAME_KIND], UNTIL
+    jmp 4f
+2:  # Its younger sister waits for monotonic time, too.
+    and edx, ~FUTEX_COMMAND
+    or edx, FUTEX_LOCK_PI2
+    mov [rbp + FRAME_A1], edx
+    xor ecx, ecx
+    jmp 3b
+1:  from_now_by FRAME_A3
+4:  in_chunks FRAME_A3, -ETIMEDOUT
+    call .Lwait
+    jmp .Lfinish
+
+.Lfutex_wait:
+    mov ecx, [rbp + FRAME_A5]
+    cmp ecx, CLOCK_MONOTONIC
+    ja .Lpass
+    mov rsi, [rbp + FRAME_A4]
+    call .Ltimespec
+    jc .Linvalid
+    mov ecx, [rbp + FRAME_A5]
+    call .Lat
+    mov qword ptr [rbp + FRAME_A5], CLOCK_MONOTONIC
+    mov qword ptr [rbp + FRAME_KIND], UNTIL
+    in_chunks FRAME_A4, -ETIMEDOUT
+    call .Lwait
+    jmp .Lfinish
+
+.Lfutex_waitv:
+    mov ecx, [rbp + FRAME_A4]
+    cmp ecx, CLOCK_MONOTONIC
+    ja .Lpass
+    mov rsi, [rbp + FRAME_A3]
+    call .Ltimespec
+    jc .Linvalid
+    mov ecx, [rbp + FRAME_A4]
+    call .Lat
+    mov qword ptr [rbp + FRAME_A4], CLOCK_MONOTONIC
+    mov qword ptr [rbp + FRAME_KIND], UNTIL
+    in_chunks FRAME_A3, -ETIMEDOUT
+    call .Lwait
+    jmp .Lfinish
+
+.Lepoll_wait:
+    mov qword ptr [rbp + FRAME_A4], 0
+    mov qword ptr [rbp + FRAME_A5], 8
+.Lepoll_pwait:
+    without_sigsys FRAME_A4
+    movsxd rax, dword ptr [rbp + FRAME_A3]
+    test eax, eax
+    jle .Lpass
+    imul rax, rax, MILLISECOND
+    call .Lfrom_now
+    # Its own chunks are whole milliseconds, which are too coarse.
+    mov qword ptr [rbp + FRAME_CALL], SYS_EPOLL_PWAIT2
+.Lepoll:
+    in_chunks FRAME_A3, 0
+    call .Lwait
+    jmp .Lfinish
+
+.Lepoll_pwait2:
+    without_sigsys FRAME_A4
+    cmp qword ptr [rbp + FRAME_A3], 0
+    je .Lpass
+    from_now_by FRAME_A3
+    jmp .Lepoll
+
+.Lpoll:
+    movsxd rax, dword ptr [rbp + FRAME_A2]
+    imul rax, rax, MILLISECOND
+    call .Lfrom_now
+    mov qword ptr [rbp + FRAME_CALL], SYS_PPOLL
+    mov qword ptr [rbp + FRAME_A3], 0
+    mov qword ptr [rbp + FRAME_A4], 8
+    in_chunks FRAME_A2, 0
+    call .Lwait
+    jmp .Lfinish
+
+.Lppoll:
+    without_sigsys FRAME_A3
+    mov rcx, [rbp + FRAME_A2]
+    test rcx, rcx
+    jz .Lpass
+    mov [rbp + FRAME_REST], rcx
+    from_now_by FRAME_A2
+    in_chunks FRAME_A2, 0
+    call .Lwait
+    jmp .Lfinish_with_rest
+
+# The timeout that was given says now what is left of it.
+.Lfinish_with_rest:
+    push rax
+    call .Lremaining
+    call .Lwrite_rest
+    pop rax
+    jmp .Lfinish
+
+.Lselect:
+    mov rsi, [rbp + FRAME_A4]
+    mov [rbp + FRAME_REST], rsi
+    mov rcx, [rsi + TV_USEC]
+    test rcx, rcx
+    js .Linvalid
+    # More than a second of microseconds is allowed here.
+    mov rax, rcx
+    xor edx, edx
+    mov ecx, 1000000
+    div rcx
+    add rax, [rsi + TV_SEC]
+    imul rcx, rdx, 1000
+    call .Lnanoseconds
+    jc .Linvalid
+    call .Lfrom_now
+    mov qword ptr [rbp + FRAME_CALL], SYS_PSELECT6
+    mov qword ptr [rbp + FRAME_A5], 0
+    call .Lselected
+    push rax
+    call .Lremaining
+    mov rsi, [rbp + FRAME_REST]
+    call .Lseconds
+    mov [rsi + TV_SEC], rax
+    mov rax, rdx
+    xor edx, edx
+    mov ecx, 1000
+    div rcx
+    mov [rsi + TV_USEC], rax
+    pop rax
+    jmp .Lfinish
+
+.Lpselect6:
+    mov rsi, [rbp + FRAME_A5]
+    test rsi, rsi
+    jz 1f
+    mov rax, [rsi]
+    mov rdx, [rsi + 8]
+    mov [rbp + FRAME_COPY], rax
+    mov [rbp + FRAME_COPY + 8], rdx
+    lea rax, [rbp + FRAME_COPY]
+    mov [rbp + FRAME_A5], rax
+    without_sigsys FRAME_COPY
+1:  mov rcx, [rbp + FRAME_A4]
+    test rcx, rcx
+    jz .Lpass
+    mov [rbp + FRAME_REST], rcx
+    from_now_by FRAME_A4
+    call .Lselected
+    jmp .Lfinish_with_rest
+
+# Waits in pselect6. A chunk that is over has emptied the sets, so they are kept, and put back before each.
+.Lselected:
+    mov ecx, [rbp + FRAME_A0]
+    cmp ecx, SET_MAX
+    ja 1f
+    add ecx, 63
+    shr ecx, 6
+    mov [rbp + FRAME_SETS], rcx
+    mov rsi, [rbp + FRAME_A1]
+    lea rdi, [rbp + FRAME_SET1]
+    call .Lcopy_set
+    mov rsi, [rbp + FRAME_A2]
+    lea rdi, [rbp + FRAME_SET2]
+    call .Lcopy_set
+    mov rsi, [rbp + FRAME_A3]
+    lea rdi, [rbp + FRAME_SET3]
+    call .Lcopy_set
+    jmp 2f
+1:  # Sets that have no room here are waited for in one piece; a jump of time comes too late for that.
+    call .Lremark
+    mov rax, -1
+    shr rax, 2
+    mov [rbp + FRAME_CAP], rax
+2:  in_chunks FRAME_A4, 0
+    jmp .Lwait
+
+.Lput_sets:
+    cmp qword ptr [rbp + FRAME_SETS], 0
+    je 1f
+    mov rdi, [rbp + FRAME_A1]
+    lea rsi, [rbp + FRAME_SET1]
+    call .Lcopy_set
+    mov rdi, [rbp + FRAME_A2]
+    lea rsi, [rbp + FRAME_SET2]
+    call .Lcopy_set
+    mov rdi, [rbp + FRAME_A3]
+    lea rsi, [rbp + FRAME_SET3]
+    call .Lcopy_set
+1:  ret
+
+# Copies FRAME_SETS words from rsi to rdi, unless one of them is nowhere.
+.Lcopy_set:
+    test rsi, rsi
+    jz 1f
+    test rdi, rdi
+    jz 1f
+    mov rcx, [rbp + FRAME_SETS]
+    cld
+    rep movsq
+1:  ret
+
+.Lrt_sigtimedwait:
+    without_sigsys FRAME_A0
+    cmp qword ptr [rbp + FRAME_A2], 0
+    je .Lpass
+    from_now_by FRAME_A2
+    in_chunks FRAME_A2, -EAGAIN
+    call .Lwait
+    jmp .Lfinish
+
+.Lsemtimedop:
+    from_now_by FRAME_A3
+    # An operation that must not wait says the same as one that has waited for too long.
+    mov qword ptr [rbp + FRAME_ELAPSED], 1
+    in_chunks FRAME_A3, -EAGAIN
+    call .Lwait
+    jmp .Lfinish
+
+.Lmq_timed:
+    mov rsi, [rbp + FRAME_A4]
+    call .Ltimespec
+    jc .Linvalid
+    xor ecx, ecx
+    call .Lat
+    mov qword ptr [rbp + FRAME_KIND], UNTIL_WALL
+    in_chunks FRAME_A4, -ETIMEDOUT
+    call .Lwait
+    jmp .Lfinish
+
+# The kernel looks at this timeout only when a message has come, so nobody waits for it.
+.Lrecvmmsg:
+    mov rcx, [rbp + FRAME_A4]
+    mov [rbp + FRAME_REST], rcx
+    from_now_by FRAME_A4
+    call .Lremaining
+    call .Lto_real
+    call .Lseconds
+    mov [rbp + FRAME_CHUNK + TV_SEC], rax
+    mov [rbp + FRAME_CHUNK + TV_NSEC], rdx
+    lea rcx, [rbp + FRAME_CHUNK]
+    mov [rbp + FRAME_A4], rcx
+    call .Lreal
+    jmp .Lfinish_with_rest
+
+# What is submitted is submitted once, before the waiting.
+.Lio_uring_enter:
+    mov rsi, [rbp + FRAME_A4]
+    mov rax, [rsi + URING_MASK]
+    mov rdx, [rsi + URING_MASK_SIZE]
+    mov rcx, [rsi + URING_TIME]
+    mov [rbp + FRAME_COPY + URING_MASK], rax
+    mov [rbp + FRAME_COPY + URING_MASK_SIZE], rdx
+    mov [rbp + FRAME_COPY + URING_TIME], rcx
+    lea rax, [rbp + FRAME_COPY]
+    mov [rbp + FRAME_A4], rax
+    without_sigsys (FRAME_COPY + URING_MASK)
+    mov rsi, [rbp + FRAME_COPY + URING_TIME]
+    test rsi, rsi
+    jz .Lpass
+    call .Ltimespec
+    jc .Linvalid
+    test dword ptr [rbp + FRAME_A3], URING_ABSOLUTE
+    jz 1f
+    and dword ptr [rbp + FRAME_A3], ~URING_ABSOLUTE
+    mov ecx, CLOCK_MONOTONIC
+    call .Lat
+    jmp 2f
+1:  call .Lfrom_now
+2:  mov qword ptr [rbp + FRAME_REST], 0
+    cmp dword ptr [rbp + FRAME_A1], 0
+    je 3f
+    mov rax, [rbp + FRAME_CALL]
+    mov rdi, [rbp + FRAME_A0]
+    mov rsi, [rbp + FRAME_A1]
+    xor edx, edx
+    xor r10d, r10d
+    xor r8d, r8d
+    xor r9d, r9d
+    syscall
+    cmp rax, [rbp + FRAME_A1]
+    jne .Lfinish
+    mov [rbp + FRAME_REST], rax
+    mov qword ptr [rbp + FRAME_A1], 0
+3:  in_chunks (FRAME_COPY + URING_TIME), -ETIME
+    call .Lwait
+    cmp qword ptr [rbp + FRAME_REST], 0
+    cmovne rax, [rbp + FRAME_REST]
+    jmp .Lfinish

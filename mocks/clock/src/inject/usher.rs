@@ -1,0 +1,218 @@
+//! The usher: the one thread that brings foreign programs onto a clock, and sees them out.
+//!
+//! The kernel lets only the thread that traces a process stop it, and kills a child when the thread that started it
+//! ends. So all of that is one thread's work, which lives as long as the clock: it starts programs, stands by when one
+//! of them starts another, fires their timers, and notes how they have ended.
+//!
+//! It looks at the page every millisecond, because nobody can call it from a process that has none of our files open.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::ptrace;
+use nix::sys::signal::Signal;
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use rustix::process::{getpid, getppid, set_parent_process_death_signal};
+
+use super::error::{SpawnError, Unsupported};
+use super::foreign::{Foreign, Life};
+use super::injection::{Filter, Refusal, inject};
+use super::{alarms, exec};
+use crate::coordinator::Watchful;
+use crate::machine;
+use crate::page::Page;
+use crate::shared::{Mover, Shared};
+use crate::virtual_clock::{PAGE_VARIABLE, VirtualClock};
+
+/// How often it looks at the page.
+const PACE: Duration = Duration::from_millis(1);
+/// What a child reports that must not be traced: no program fails to start for this reason.
+const CANNOT_BE_TRACED: i32 = libc::ENOTRECOVERABLE;
+
+/// How to reach the usher of a clock.
+#[derive(Debug, Default)]
+pub(crate) struct Door {
+    orders: OnceLock<Sender<Order>>,
+}
+
+/// A program to be started.
+struct Order {
+    command: Command,
+    clock: VirtualClock,
+    reply: Sender<Result<Foreign, SpawnError>>,
+}
+
+impl Door {
+    /// Has a program started.
+    pub(crate) fn spawn(&self, clock: &VirtualClock, command: Command) -> Result<Foreign, SpawnError> {
+        let program = name(&command);
+        let orders = self.orders.get_or_init(|| start(Arc::clone(clock.shared())));
+        let (reply, answer) = channel();
+        let gone = || SpawnError::Foreign {
+            program,
+            why: Unsupported::new("the clock's own thread has died of a bug"),
+        };
+        // Until the child can say itself what it waits for.
+        let _busy = clock.busy();
+        if orders.send(Order { command, clock: clock.clone(), reply }).is_err() {
+            return Err(gone());
+        }
+        answer.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+fn name(command: &Command) -> String {
+    command.get_program().display().to_string()
+}
+
+fn start(shared: Arc<Shared>) -> Sender<Order> {
+    let (send, receive) = channel();
+    let usher = Usher { shared, orders: receive, children: BTreeMap::new() };
+    let started = std::thread::Builder::new().name("clock-brings".into()).spawn(move || usher.run());
+    started.expect("a process that cannot start one more thread cannot go on");
+    send
+}
+
+/// What the thread knows.
+pub(super) struct Usher {
+    pub(super) shared: Arc<Shared>,
+    orders: Receiver<Order>,
+    /// Those it has started itself.
+    children: BTreeMap<Pid, Arc<Life>>,
+}
+
+impl Usher {
+    fn run(mut self) {
+        let _watchful = Watchful::new();
+        while !self.shared.is_closed() {
+            match self.orders.try_recv() {
+                Ok(Order { command, clock, reply }) => {
+                    // Nobody waits for it any more, perhaps; then the child ends with the clock.
+                    let _ = reply.send(self.spawn(command, clock));
+                }
+                // The door is part of the clock.
+                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Empty) => {
+                    self.reap();
+                    exec::stand_by(&self);
+                    alarms::fire_due(&self);
+                    machine::pause(PACE);
+                }
+            }
+        }
+    }
+
+    pub(super) fn page(&self) -> &Arc<Page> {
+        self.shared.own().expect("only an owner has an usher").page()
+    }
+
+    fn spawn(&mut self, mut command: Command, clock: VirtualClock) -> Result<Foreign, SpawnError> {
+        let program = name(&command);
+        let foreign = |why: Unsupported| SpawnError::Foreign { program: program.clone(), why };
+        if self.shared.mover == Mover::Machine {
+            let child = command.spawn().map_err(|source| SpawnError::Program { program, source })?;
+            return Ok(self.welcome(child, clock));
+        }
+        command.env_remove(PAGE_VARIABLE);
+        let child = start_traced(&mut command).map_err(|e| match e.raw_os_error() {
+            Some(CANNOT_BE_TRACED) => foreign(Unsupported::new(
+                "ptrace is forbidden here, or this process is itself being traced with its children",
+            )),
+            _ => SpawnError::Program { program: program.clone(), source: e },
+        })?;
+        let pid = Pid::from_raw(child.id().cast_signed());
+        if let Err(refusal) = self.bring_in(pid) {
+            end(child);
+            return Err(foreign(refusal.into()));
+        }
+        Ok(self.welcome(child, clock))
+    }
+
+    fn welcome(&mut self, child: Child, clock: VirtualClock) -> Foreign {
+        let life = Arc::new(Life::new(Pid::from_raw(child.id().cast_signed())));
+        self.children.insert(life.pid(), Arc::clone(&life));
+        Foreign { stdin: child.stdin, stdout: child.stdout, stderr: child.stderr, life, _clock: clock }
+    }
+
+    /// Gives a child that has just been started the clock, and counts it in.
+    fn bring_in(&self, pid: Pid) -> Result<(), Refusal> {
+        let step = |e: Errno| Refusal::Step("stop at its first instruction", e.into());
+        loop {
+            match waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(step)? {
+                WaitStatus::Stopped(_, Signal::SIGTRAP) => break,
+                WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal).map_err(step)?,
+                _ => return Err(step(Errno::ESRCH)),
+            }
+        }
+        ptrace::setoptions(pid, ptrace::Options::PTRACE_O_EXITKILL).map_err(step)?;
+        self.enrol(pid)?;
+        inject(pid, self.page().place(), Filter::Missing)
+    }
+
+    pub(super) fn enrol(&self, pid: Pid) -> Result<(), Refusal> {
+        self.shared.ensure_governor();
+        let enrolled = self.page().enrol(pid.as_raw().unsigned_abs());
+        match enrolled.map_err(|e| Refusal::Step("be counted in", e))? {
+            true => Ok(()),
+            false => Err(Refusal::Unsupported(Unsupported::new(
+                "as many processes as there is room for have it already",
+            ))),
+        }
+    }
+
+    /// Notes who has ended, and frees what they had.
+    fn reap(&mut self) {
+        let page = Arc::clone(self.page());
+        self.children.retain(|pid, life| {
+            let alive = life.look();
+            if !alive {
+                see_out(&page, *pid);
+            }
+            alive
+        });
+    }
+
+    /// Notes what waiting for a process elsewhere has told.
+    pub(super) fn note_end(&self, pid: Pid, status: WaitStatus) {
+        if let Some(life) = self.children.get(&pid) {
+            life.note(status);
+        }
+    }
+}
+
+/// Frees what an ended process had on the page.
+fn see_out(page: &Page, pid: Pid) {
+    let pid = pid.as_raw().unsigned_abs();
+    // What cannot be freed now is freed when somebody next looks for it.
+    let _ = page.free_waits(pid).and_then(|()| page.free_alarms(pid)).and_then(|()| page.expel(pid));
+}
+
+/// Starts a program that stops at its first instruction.
+#[expect(unsafe_code, reason = "code between fork and exec must be declared safe there")]
+fn start_traced(command: &mut Command) -> io::Result<Child> {
+    let parent = getpid();
+    let prepare = move || {
+        set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        if getppid() != Some(parent) {
+            return Err(io::Error::from_raw_os_error(libc::ESRCH));
+        }
+        ptrace::traceme().map_err(|_| io::Error::from_raw_os_error(CANNOT_BE_TRACED))
+    };
+    // SAFETY: it makes three system calls, takes no lock and no memory.
+    unsafe { command.pre_exec(prepare) };
+    command.spawn()
+}
+
+fn end(mut child: Child) {
+    // It may have ended by itself.
+    let _ = child.kill();
+    let _ = child.wait();
+}
