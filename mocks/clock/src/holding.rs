@@ -6,6 +6,8 @@ use std::time::Duration;
 use crate::coordinator::sockets::OnItsWay;
 use crate::coordinator::threads::ThreadName;
 use crate::guards::Guard;
+use crate::page::Thread;
+use crate::page::calls::Name;
 
 /// One reason. The coordinator finds one at each look; it prints after "not jumping: ".
 #[derive(Clone, Debug)]
@@ -28,6 +30,8 @@ pub(crate) enum Holding {
     NothingAwaited,
     /// More processes than slots.
     TableFull { turned_away: u64 },
+    /// More threads that wait than entries for them.
+    Crowded { threads: u64 },
     /// The kernel did not tell what must be known.
     Blind(String),
     /// The coordinator has only just started.
@@ -41,6 +45,10 @@ pub(crate) enum Whose {
     Ours(&'static std::panic::Location<'static>),
     /// Another process.
     Process(u32),
+    /// A thread of a foreign process, and the system call in which it waits.
+    Thread(Thread, u64),
+    /// A timer of a foreign process, and the system call that has set it.
+    Alarm(u32, u32),
 }
 
 impl fmt::Display for Whose {
@@ -48,6 +56,10 @@ impl fmt::Display for Whose {
         match self {
             Whose::Ours(at) => write!(f, "this process, set at {at}"),
             Whose::Process(pid) => write!(f, "process {pid}"),
+            Whose::Thread(Thread { tid, pid }, call) => {
+                write!(f, "thread {tid} of process {pid}, in {}", Name(*call))
+            }
+            Whose::Alarm(pid, call) => write!(f, "process {pid}, which has called {}", Name((*call).into())),
         }
     }
 }
@@ -71,6 +83,10 @@ impl fmt::Display for Holding {
             Holding::TableFull { turned_away } => write!(
                 f,
                 "the slot table is full: whoever came after that ({turned_away} so far) runs without a slot, and nobody knows what it waits for"
+            ),
+            Holding::Crowded { threads } => write!(
+                f,
+                "the table of waits is full: nobody knows until when {threads} more threads of foreign processes wait"
             ),
             Holding::Blind(why) => write!(f, "cannot see whether all sleep: {why}"),
             Holding::NotLookedYet => f.write_str("the coordinator has not looked yet"),

@@ -15,8 +15,7 @@ use crate::keeper::{Keeper, OwnLine};
 use crate::lag::LagMeter;
 use crate::line::Line;
 use crate::machine;
-use crate::page::CAP_REAL;
-use crate::page::slots::Table;
+use crate::page::{CAP_REAL, Published};
 use crate::rate::Rate;
 use crate::time::Time;
 use crate::timers::{Timers, Woken};
@@ -137,11 +136,16 @@ impl Shared {
         self.timers.fired();
     }
 
-    /// The earliest deadline of this process and of those in the table, and whose it is.
-    pub(crate) fn earliest(&self, table: &Table) -> Option<(u64, Whose)> {
+    /// The earliest deadline of this process and of all others, and whose it is.
+    pub(crate) fn earliest(&self, published: &Published) -> Option<(u64, Whose)> {
         let ours = self.timers.next().map(|(deadline, at)| (deadline, Whose::Ours(at)));
-        let theirs = table.slots.iter().filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
-        ours.into_iter().chain(theirs).min_by_key(|(deadline, _)| *deadline)
+        let slots = published.table.slots.iter();
+        let theirs = slots.filter_map(|slot| Some((slot.deadline?, Whose::Process(slot.pid))));
+        let waits = published.waits.entries.iter();
+        let waits = waits.map(|wait| (wait.deadline, Whose::Thread(wait.thread, wait.call)));
+        let alarms = published.alarms.iter();
+        let alarms = alarms.map(|alarm| (alarm.deadline, Whose::Alarm(alarm.pid, alarm.call)));
+        ours.into_iter().chain(theirs).chain(waits).chain(alarms).min_by_key(|(deadline, _)| *deadline)
     }
 
     /// Makes sure that somebody wakes the sleepers. A manual clock has its hand for that.

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use crate::guards::Guard;
 use crate::holding::{Holding, Whose};
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, OwnLine};
 use crate::lag::Lag;
 use crate::machine;
+use crate::page::remarks::Remarks;
 use crate::shared::{Mover, Shared};
 use crate::time::Time;
 
@@ -30,6 +31,10 @@ pub struct Status {
     next: Option<(Duration, Whose)>,
     timers: usize,
     processes: BTreeSet<u32>,
+    /// Threads of foreign processes that wait for a deadline.
+    waiting: usize,
+    traps: u64,
+    remarks: Remarks,
     lag: Lag,
 }
 
@@ -37,8 +42,9 @@ impl Status {
     pub(crate) fn of(shared: &Shared) -> Self {
         let real = machine::monotonic();
         let (now, line) = shared.read();
-        let table = shared.own().and_then(|own| own.page().table().ok()).unwrap_or_default();
-        let next = shared.earliest(&table);
+        let page = shared.own().map(OwnLine::page);
+        let published = page.and_then(|page| page.published().ok()).unwrap_or_default();
+        let next = shared.earliest(&published);
         Self {
             mover: shared.mover,
             owner: match &shared.keeper {
@@ -56,7 +62,10 @@ impl Status {
             holding: (shared.mover == Mover::Coordinator).then(|| holding(shared, real)),
             next: next.map(|(deadline, whose)| (Duration::from_nanos(deadline.saturating_sub(now)), whose)),
             timers: shared.timers.len(),
-            processes: table.slots.iter().map(|slot| slot.pid).collect(),
+            processes: published.table.slots.iter().map(|slot| slot.pid).collect(),
+            waiting: published.waits.entries.len(),
+            traps: page.and_then(|page| page.traps().ok()).unwrap_or_default(),
+            remarks: page.and_then(|page| page.remarks().ok()).unwrap_or_default(),
             lag: shared.lag.read(),
         }
     }
@@ -74,6 +83,16 @@ impl Status {
     /// What it has cost to watch for idleness: time on a processor.
     pub fn watching(&self) -> Duration {
         self.watching
+    }
+
+    /// How many system calls of foreign processes were ever taken over, because they have to do with time.
+    pub fn traps(&self) -> u64 {
+        self.traps
+    }
+
+    /// What foreign processes do that this clock does not move, a sentence each; of very many, the last.
+    pub fn remarks(&self) -> Vec<String> {
+        self.remarks.last.iter().map(ToString::to_string).collect()
     }
 
     /// Why time was not jumping when the coordinator last looked, as a sentence; nothing where it never jumps.
@@ -132,6 +151,16 @@ impl fmt::Display for Status {
         }?;
         if !self.processes.is_empty() {
             writeln!(f, "taking part: processes {:?}", self.processes)?;
+        }
+        if self.traps > 0 {
+            writeln!(
+                f,
+                "foreign: threads that wait: {}; system calls taken over: {}",
+                self.waiting, self.traps
+            )?;
+        }
+        for remark in self.remarks() {
+            writeln!(f, "real: {remark}")?;
         }
         write!(f, "lag: {lag}")
     }

@@ -14,11 +14,18 @@
 //! time are left out: coordinators, governors, and the timer threads of processes that joined. The last are covered
 //! by their slot: it shows a deadline in the past until everybody due has been woken.
 //!
+//! Processes come in by themselves too: children of those that take part are found when all seem asleep ([`family`]),
+//! and whoever publishes something is counted in.
+//!
 //! It pays for itself: between pairs of looks it rests so long that it costs no more than the share of a processor
 //! it was given.
 
 pub(crate) mod diag;
+mod family;
+mod forsaken;
 pub(crate) mod sockets;
+#[cfg(test)]
+mod tests;
 pub(crate) mod threads;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,13 +34,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use self::forsaken::Forsaken;
 use self::sockets::Sockets;
 use self::threads::{Care, Look, Process, ThreadName};
 use crate::holding::Holding;
 use crate::keeper::OwnLine;
 use crate::machine;
 use crate::mode::IdleSkip;
-use crate::page::slots::{Slot, Table};
+use crate::page::slots::is_alive;
+use crate::page::{Page, Published};
 use crate::shared::Shared;
 use crate::time::{Time, nanos};
 
@@ -84,6 +93,7 @@ pub(crate) struct Coordinator {
     us: Process,
     peers: BTreeMap<u32, Process>,
     sockets: Sockets,
+    forsaken: Forsaken,
     /// What was seen when all were asleep at the last look.
     before: Option<Asleep>,
 }
@@ -91,7 +101,7 @@ pub(crate) struct Coordinator {
 /// What must not change between two looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Asleep {
-    table: Table,
+    published: Published,
     /// Guards taken and timers set in this process.
     activity: (u64, u64),
     next: u64,
@@ -122,12 +132,13 @@ impl Coordinator {
     /// A coordinator; fails where the kernel does not let it see what it must.
     pub(crate) fn new(settings: IdleSkip) -> io::Result<Self> {
         let mut us = Process::new(std::process::id());
-        if us.look(Care::Full, |_| false)? == Look::Gone || !us.is_counted() {
+        if us.look(Care::Full, |_| false, &BTreeMap::new())? == Look::Gone || !us.is_counted() {
             return Err(io::Error::other("the kernel counts nothing in /proc/self/task/…/schedstat"));
         }
         let mut sockets = Sockets::open()?;
         sockets.look(&BTreeSet::new(), machine::monotonic())?;
-        Ok(Self { settings, us, peers: BTreeMap::new(), sockets, before: None })
+        let (peers, forsaken) = (BTreeMap::new(), Forsaken::default());
+        Ok(Self { settings, us, peers, sockets, forsaken, before: None })
     }
 
     /// Coordinates until the clock is closed.
@@ -166,8 +177,11 @@ impl Coordinator {
             let jumped = self.jump(shared, own, &seen.asleep);
             return if jumped { Ok(()) } else { Err(Holding::Settling(None)) };
         }
-        let pids: BTreeSet<u32> =
-            seen.asleep.table.slots.iter().map(|slot| slot.pid).chain([std::process::id()]).collect();
+        if self.enrol_children(own.page()).map_err(|e| blind(&e))? {
+            return Err(Holding::Settling(None));
+        }
+        let slots = seen.asleep.published.table.slots.iter();
+        let pids: BTreeSet<u32> = slots.map(|slot| slot.pid).chain([std::process::id()]).collect();
         if let Some(what) = self.sockets.look(&pids, machine::monotonic()).map_err(|e| blind(&e))? {
             return Err(Holding::OnItsWay(what));
         }
@@ -206,25 +220,39 @@ impl Coordinator {
     /// One look at everything but the sockets.
     fn look(&mut self, shared: &Shared, own: &OwnLine, care: Care) -> Result<Seen, Holding> {
         let activity = (no_guards(shared)?, shared.timers.ever_set());
-        let mut table = own.page().table().map_err(|e| blind(&e))?;
-        if table.turned_away > 0 {
-            return Err(Holding::TableFull { turned_away: table.turned_away });
+        let mut published = own.page().published().map_err(|e| blind(&e))?;
+        if published.table.turned_away > 0 {
+            return Err(Holding::TableFull { turned_away: published.table.turned_away });
         }
-        if shared.earliest(&table).is_none() {
+        if published.waits.crowded > 0 {
+            return Err(Holding::Crowded { threads: published.waits.crowded });
+        }
+        if enrol_unknown(own.page(), &published).map_err(|e| blind(&e))? {
+            return Err(Holding::Settling(None));
+        }
+        if shared.earliest(&published).is_none() {
             return Err(Holding::NothingAwaited);
         }
+        let waits = published.waits.clone();
         let stirred = self.look_at_us(care)?;
-        let stirred = stirred.or(self.look_at_peers(own, care, &mut table)?);
-        if let Some(slot) = table.slots.iter().find(|slot| slot.guards > 0) {
+        let stirred = stirred.or(self.look_at_peers(own, care, &mut published)?);
+        // Before their states are worth anything: the threads must be in those waits still.
+        if !waits.entries.is_empty() && own.page().waits().map_err(|e| blind(&e))? != waits {
+            return Err(Holding::Settling(None));
+        }
+        if let Some(slot) = published.table.slots.iter().find(|slot| slot.guards > 0) {
             return Err(Holding::PeerBusy { pid: slot.pid, guards: slot.guards });
         }
-        let next = next_deadline(shared, own, &table)?;
-        Ok(Seen { asleep: Asleep { table, activity, next }, stirred })
+        let (now, _) = own.read();
+        let overdue = published.waits.entries.iter().filter(|wait| wait.deadline <= now);
+        self.forsaken.free(own.page(), overdue, machine::monotonic()).map_err(|e| blind(&e))?;
+        let next = next_deadline(shared, own, &published)?;
+        Ok(Seen { asleep: Asleep { published, activity, next }, stirred })
     }
 
     fn look_at_us(&mut self, care: Care) -> Result<Stirred, Holding> {
         let watchful = watchful();
-        match self.us.look(care, |tid| watchful.contains(&tid)).map_err(|e| blind(&e))? {
+        match self.us.look(care, |tid| watchful.contains(&tid), &BTreeMap::new()).map_err(|e| blind(&e))? {
             Look::Awake(thread) => Err(Holding::Running(thread)),
             Look::Asleep => Ok(None),
             Look::Stirred(thread) => Ok(Some(thread)),
@@ -232,33 +260,67 @@ impl Coordinator {
         }
     }
 
-    /// Looks at the other processes that take part, and leaves in the table only slots of those that can wake.
-    fn look_at_peers(&mut self, own: &OwnLine, care: Care, table: &mut Table) -> Result<Stirred, Holding> {
+    /// Looks at the other processes that take part, and leaves out what those have published that cannot wake.
+    fn look_at_peers(
+        &mut self,
+        own: &OwnLine,
+        care: Care,
+        published: &mut Published,
+    ) -> Result<Stirred, Holding> {
         let (now, _) = own.read();
-        let pids: BTreeSet<u32> = table.slots.iter().map(|slot| slot.pid).collect();
+        let pids: BTreeSet<u32> = published.table.slots.iter().map(|slot| slot.pid).collect();
         self.peers.retain(|pid, _| pids.contains(pid));
         let mut stirred = None;
         for pid in pids.into_iter().filter(|pid| *pid != std::process::id()) {
-            let slots = || table.slots.iter().filter(|slot| slot.pid == pid);
             // Whoever keeps the others waiting may be stopped or dead, and a glance would not show it.
-            let holds_up =
-                |slot: &Slot| slot.guards > 0 || slot.deadline.is_some_and(|deadline| deadline <= now);
-            let care = if slots().any(holds_up) { Care::Full } else { care };
+            let care = if published.holds_up(pid, now) { Care::Full } else { care };
+            let slots = || published.table.slots.iter().filter(|slot| slot.pid == pid);
             let skip = |tid| slots().any(|slot| slot.timer_thread == Some(tid));
             let peer = self.peers.entry(pid).or_insert_with(|| Process::new(pid));
-            match peer.look(care, skip).map_err(|e| blind(&e))? {
+            match peer.look(care, skip, &published.waits.of(pid)).map_err(|e| blind(&e))? {
                 Look::Awake(thread) => return Err(Holding::Running(thread)),
                 Look::Asleep => {}
                 Look::Stirred(thread) => stirred = Some(thread),
-                Look::Stopped => table.slots.retain(|slot| slot.pid != pid),
+                Look::Stopped => published.leave_out(pid),
                 Look::Gone => {
-                    own.page().expel(pid).map_err(|e| blind(&e))?;
+                    own.page().free_all(pid).map_err(|e| blind(&e))?;
                     return Err(Holding::Settling(None));
                 }
             }
         }
         Ok(stirred)
     }
+
+    /// Counts in the children of those who take part; says whether there was one that had not been.
+    fn enrol_children(&mut self, page: &Page) -> io::Result<bool> {
+        let known: BTreeSet<u32> = self.peers.keys().copied().chain([std::process::id()]).collect();
+        let mut enrolled = false;
+        for peer in self.peers.values_mut() {
+            let children = peer.new_children()?.unwrap_or_default();
+            for child in children.difference(&known).filter(|child| is_alive(**child)) {
+                page.enrol(*child)?;
+                enrolled = true;
+            }
+        }
+        Ok(enrolled)
+    }
+}
+
+/// Counts in whoever has published something without having been counted in, or frees it if its process is gone;
+/// says whether there was any.
+fn enrol_unknown(page: &Page, published: &Published) -> io::Result<bool> {
+    let mut pids = published.foreign_pids();
+    published.table.slots.iter().for_each(|slot| drop(pids.remove(&slot.pid)));
+    for pid in &pids {
+        // Our own threads wait otherwise: nobody but a stranger writes such an entry.
+        if *pid != std::process::id() && is_alive(*pid) {
+            page.enrol(*pid)?;
+        } else {
+            page.free_waits(*pid)?;
+            page.free_alarms(*pid)?;
+        }
+    }
+    Ok(!pids.is_empty())
 }
 
 fn no_guards(shared: &Shared) -> Result<u64, Holding> {
@@ -270,8 +332,8 @@ fn no_guards(shared: &Shared) -> Result<u64, Holding> {
 }
 
 /// The earliest deadline of all, if it is far enough ahead to jump to.
-fn next_deadline(shared: &Shared, own: &OwnLine, table: &Table) -> Result<u64, Holding> {
-    let (next, whose) = shared.earliest(table).ok_or(Holding::NothingAwaited)?;
+fn next_deadline(shared: &Shared, own: &OwnLine, published: &Published) -> Result<u64, Holding> {
+    let (next, whose) = shared.earliest(published).ok_or(Holding::NothingAwaited)?;
     let (now, _) = own.read();
     if next <= now {
         Err(Holding::Overdue { whose, by: Duration::from_nanos(now - next) })

@@ -11,15 +11,44 @@
 //! its processor, or finds that it need not wait and runs on, and its counters stand still until then. But only of a
 //! thread that has left does the kernel tell in which function it waits (`wchan`). One of which it does not tell is
 //! doubted for some looks, and believed then if it still has not run; so a kernel that never tells costs some looks.
+//!
+//! # Threads of foreign processes that wait
+//!
+//! Such a thread waits in many short chunks: it wakes each millisecond, and its counters always grow. What stands
+//! still is its entry in [`crate::page::waits`], with a number that no other wait has. The table is read before the
+//! first look, before the second, and after it. Let the entry be the same each time, and the thread asleep, off
+//! its processor, at the second look. Then:
+//!
+//! - All the time it has been within one wait. A wait that ends empties its entry before any of its program's code
+//!   runs, and the next has another number. So it has woken nobody.
+//! - Nothing it waits for had come before the second look, at the moment when all others slept. It would have been
+//!   found at the latest when the next chunk began, and from there on the thread is awake until its entry is
+//!   empty. It cannot have been found later than the look either and be missed: the table is read again.
+//! - A signal interrupts the chunk, and its handler is the program's code. A handler that is at work is seen
+//!   awake, or has an entry of its own if it waits. When it returns, the chunk ends as interrupted, and the wait with it.
+//!
+//! What is not seen: a handler that has something done and then sleeps without a deadline, or leaves by a long jump;
+//! its thread's entry stays, and covers what it does from there on. Once such an entry is overdue, it is emptied: see
+//! [`super::forsaken`].
+//!
+//! A thread between two chunks is awake for some microseconds, and with many of them there is always one. It is
+//! looked at again, some moments later: for its part, any moment before the table is read again will do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
+use std::time::Duration;
+
+use super::family;
+use crate::{machine, page};
 
 /// So often a thread that seems asleep, but may be on its processor, is not believed.
 const DOUBTS: u32 = 3;
+/// How often a thread between two chunks of its wait is looked at, and how far apart.
+const CHANCES: u32 = 5;
+const MOMENT: Duration = Duration::from_micros(20);
 
 /// One process, with open files for each of its threads.
 #[derive(Debug)]
@@ -28,6 +57,10 @@ pub(crate) struct Process {
     threads: Vec<Thread>,
     /// The list of threads must be read again.
     stale: bool,
+    /// Who waited at the last look, and the numbers of their waits.
+    waits: BTreeMap<u32, u64>,
+    /// Somebody has run since the children of this process were last listed.
+    may_have_forked: bool,
 }
 
 #[derive(Debug)]
@@ -42,6 +75,8 @@ struct Thread {
     had_run: bool,
     /// How many full looks in a row have found it asleep, but perhaps on its processor.
     doubts: u32,
+    /// The kernel has told where it waits between two looks at the table of waits.
+    told: bool,
 }
 
 /// How much one look reads.
@@ -90,7 +125,7 @@ impl fmt::Display for ThreadName {
 
 impl Process {
     pub(crate) fn new(pid: u32) -> Self {
-        Self { pid, threads: Vec::new(), stale: true }
+        Self { pid, threads: Vec::new(), stale: true, waits: BTreeMap::new(), may_have_forked: true }
     }
 
     /// Whether the kernel counts what threads run: some have the file, and count nothing.
@@ -98,8 +133,38 @@ impl Process {
         self.threads.iter().any(|thread| thread.ran.times > 0)
     }
 
-    /// Looks at every thread but those to be skipped.
-    pub(crate) fn look(&mut self, care: Care, skip: impl Fn(u32) -> bool) -> io::Result<Look> {
+    /// Looks at every thread but those to be skipped. `waits`: whose entry in the table of waits tells more than
+    /// their counters, and the numbers there.
+    pub(crate) fn look(
+        &mut self,
+        care: Care,
+        skip: impl Fn(u32) -> bool,
+        waits: &BTreeMap<u32, u64>,
+    ) -> io::Result<Look> {
+        let seen = self.look_at_each(care, skip, waits)?;
+        if seen != Look::Asleep || self.waits != *waits {
+            self.may_have_forked = true;
+            self.waits.clone_from(waits);
+        }
+        Ok(seen)
+    }
+
+    /// The processes that this one has started, and `None` if it has not run since they were last listed.
+    pub(crate) fn new_children(&mut self) -> io::Result<Option<BTreeSet<u32>>> {
+        if !self.may_have_forked {
+            return Ok(None);
+        }
+        // Before they are listed: whoever runs meanwhile is seen to have run at the next look.
+        self.may_have_forked = false;
+        family::children(self.pid).map(Some)
+    }
+
+    fn look_at_each(
+        &mut self,
+        care: Care,
+        skip: impl Fn(u32) -> bool,
+        waits: &BTreeMap<u32, u64>,
+    ) -> io::Result<Look> {
         let mut stale = self.stale;
         if stale && !self.list()? {
             return Ok(Look::Gone);
@@ -108,7 +173,11 @@ impl Process {
         let (pid, listed) = (self.pid, self.threads.len());
         let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
         for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
-            let Some(found) = thread.look(care)? else {
+            let found = match waits.contains_key(&thread.tid) {
+                true => thread.look_between_chunks(care)?,
+                false => thread.look(care)?,
+            };
+            let Some(found) = found else {
                 self.stale = true;
                 continue;
             };
@@ -159,7 +228,7 @@ impl Thread {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
         let (wchan, ran) = (open("wchan")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0 }))
+        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0, told: false }))
     }
 
     /// `None` if the thread has ended.
@@ -171,8 +240,7 @@ impl Thread {
             stat = Some(Stat::parse(&text)?);
         }
         if care == Care::Full {
-            let function = self.wchan.as_ref().map(read).transpose()?.flatten();
-            on_processor = function.is_none_or(|function| function == "0");
+            on_processor = self.may_be_on_processor()?;
         }
         let Some(text) = read(&self.schedstat)? else { return Ok(None) };
         let counted = Ran::parse(&text)?;
@@ -187,6 +255,48 @@ impl Thread {
         self.had_run = ran || stat.as_ref().is_some_and(Stat::is_awake);
         Ok(Some(Found { ran: ran || doubtful, stat }))
     }
+
+    /// The same for one whose wait is in the table. A glance says nothing of it: its counters grow all the time.
+    fn look_between_chunks(&mut self, care: Care) -> io::Result<Option<Found>> {
+        // When it waits no more, its counters tell nothing until they have been read again.
+        self.had_run = true;
+        let mut found = Found { ran: false, stat: None };
+        if care == Care::Glance {
+            return Ok(Some(found));
+        }
+        for chance in 0..CHANCES {
+            if chance > 0 {
+                machine::pause(MOMENT);
+            }
+            let Some(text) = read(&self.stat)? else { return Ok(None) };
+            let stat = Stat::parse(&text)?;
+            let on_processor = self.may_be_on_processor()?;
+            self.told |= !on_processor;
+            let doubtful = on_processor && (self.told || self.doubts < DOUBTS);
+            self.doubts = if on_processor { self.doubts.saturating_add(1) } else { 0 };
+            let at_rest = !doubtful && !stat.is_awake();
+            found = Found { ran: doubtful, stat: Some(stat) };
+            if at_rest {
+                break;
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// Only of a thread off its processor does the kernel tell where it waits.
+    fn may_be_on_processor(&self) -> io::Result<bool> {
+        let function = self.wchan.as_ref().map(read).transpose()?.flatten();
+        Ok(function.is_none_or(|function| function == "0"))
+    }
+}
+
+/// What one thread does, and what it has run, now; `None` if it has ended.
+pub(super) fn sample(thread: page::Thread) -> io::Result<Option<(char, Ran)>> {
+    let Some(thread) = Thread::open(&format!("/proc/{}/task", thread.pid), thread.tid)? else {
+        return Ok(None);
+    };
+    let (Some(stat), Some(ran)) = (read(&thread.stat)?, read(&thread.schedstat)?) else { return Ok(None) };
+    Ok(Some((Stat::parse(&stat)?.state, Ran::parse(&ran)?)))
 }
 
 /// What a look at one thread has found.
@@ -224,7 +334,7 @@ impl Stat {
 
 /// What the scheduler counts for a thread: nanoseconds on a processor, and how often it was given one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Ran {
+pub(super) struct Ran {
     nanoseconds: u64,
     times: u64,
 }
@@ -249,7 +359,7 @@ fn read(file: &File) -> io::Result<Option<String>> {
 }
 
 /// Threads and processes end at any time; that is no error.
-fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(super) fn unless_gone<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     const NO_SUCH_PROCESS: i32 = rustix::io::Errno::SRCH.raw_os_error();
     match result {
         Ok(value) => Ok(Some(value)),
@@ -279,14 +389,18 @@ mod tests {
         let mut process = Process::new(child.id());
         let seen = (0..2_000).any(|_| {
             crate::machine::pause(std::time::Duration::from_millis(1));
-            process.look(care, |_| false).unwrap() == *wanted
+            process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted
         });
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(seen, "never seen as {wanted:?} in two seconds");
-        let ended = process.look(care, |_| false).unwrap();
+        let ended = process.look(care, |_| false, &BTreeMap::new()).unwrap();
         assert!(matches!(ended, Look::Stirred(_)), "its thread has ended: {ended:?}");
-        assert_eq!(process.look(care, |_| false).unwrap(), Look::Gone, "and there is no other");
+        assert_eq!(
+            process.look(care, |_| false, &BTreeMap::new()).unwrap(),
+            Look::Gone,
+            "and there is no other"
+        );
     }
 
     #[test]
@@ -303,7 +417,7 @@ mod tests {
         let other = std::thread::spawn(move || told.recv());
         let mut process = Process::new(std::process::id());
         for care in [Care::Glance, Care::Full] {
-            let only_me = process.look(care, |tid| tid != me).unwrap();
+            let only_me = process.look(care, |tid| tid != me, &BTreeMap::new()).unwrap();
             assert!(matches!(&only_me, Look::Awake(name) if name.tid == me), "{only_me:?}");
         }
         drop(tell);
@@ -331,16 +445,16 @@ mod tests {
         });
         let tid = told.recv().unwrap();
         let mut process = Process::new(std::process::id());
-        let mut wrong = Vec::new();
+        let (mut wrong, none) = (Vec::new(), BTreeMap::new());
         for pair in 0..400_000 {
             let first = if pair % 2 == 0 { Care::Glance } else { Care::Full };
-            if matches!(process.look(first, |t| t != tid).unwrap(), Look::Awake(_)) {
+            if matches!(process.look(first, |t| t != tid, &none).unwrap(), Look::Awake(_)) {
                 continue;
             }
             let before = RAN.load(Ordering::SeqCst);
             (0..2_000).for_each(|_| std::hint::spin_loop());
             let after = RAN.load(Ordering::SeqCst);
-            if process.look(Care::Full, |t| t != tid).unwrap() == Look::Asleep && before != after {
+            if process.look(Care::Full, |t| t != tid, &none).unwrap() == Look::Asleep && before != after {
                 wrong.push(first);
             }
         }

@@ -24,7 +24,7 @@ pub(super) fn fire_due(usher: &Usher) {
     let Ok(alarms) = usher.page().alarms() else { return };
     let (now, _) = usher.shared.read();
     for alarm in alarms.iter().filter(|alarm| alarm.deadline <= now) {
-        let fired = fire(usher, alarm);
+        let fired = fire(alarm);
         let next = if fired.is_ok() { next(alarm, now) } else { 0 };
         // Set anew or taken back meanwhile, it is not touched.
         let _ = usher.page().move_alarm(alarm, next);
@@ -41,7 +41,7 @@ fn next(alarm: &Alarm, now: u64) -> u64 {
 }
 
 /// Has the process set its timer to fire at once.
-fn fire(usher: &Usher, alarm: &Alarm) -> io::Result<()> {
+fn fire(alarm: &Alarm) -> io::Result<()> {
     let place = place_of(alarm.pid)?.ok_or_else(|| io::Error::from(Errno::ESRCH))?;
     let process = Pid::from_raw(alarm.pid.cast_signed());
     ptrace::seize(process, ptrace::Options::PTRACE_O_EXITKILL)?;

@@ -100,11 +100,21 @@ pub(crate) struct Published {
 }
 
 impl Published {
-    /// Everybody who publishes something.
-    pub(crate) fn pids(&self) -> BTreeSet<u32> {
-        let slots = self.table.slots.iter().map(|slot| slot.pid);
+    /// The foreign processes that publish what they wait for.
+    pub(crate) fn foreign_pids(&self) -> BTreeSet<u32> {
         let waits = self.waits.entries.iter().map(|wait| wait.thread.pid);
-        slots.chain(waits).chain(self.alarms.iter().map(|alarm| alarm.pid)).collect()
+        waits.chain(self.alarms.iter().map(|alarm| alarm.pid)).collect()
+    }
+
+    /// Whether one process keeps the others waiting at the virtual moment `now`.
+    pub(crate) fn holds_up(&self, pid: u32, now: u64) -> bool {
+        let due = |deadline: u64| deadline <= now;
+        let mut slots = self.table.slots.iter().filter(|slot| slot.pid == pid);
+        let mut waits = self.waits.entries.iter().filter(|wait| wait.thread.pid == pid);
+        let mut alarms = self.alarms.iter().filter(|alarm| alarm.pid == pid);
+        slots.any(|slot| slot.guards > 0 || slot.deadline.is_some_and(due))
+            || waits.any(|wait| due(wait.deadline))
+            || alarms.any(|alarm| due(alarm.deadline))
     }
 
     /// Leaves out what one process has published.
@@ -166,6 +176,8 @@ impl Page {
         for id in BOOT_IDS {
             self.put_u64(OFFSETS + 8 * id as u64, since_boot)?;
         }
+        // One microsecond, or one nanosecond.
+        self.put_u64(SHARED + layout::SOON + 24, 1)?;
         self.put_u32(VERSION_AT, VERSION)?;
         self.put_u32(OWNER_AT, owner)?;
         self.put_u64(MAGIC_AT, MAGIC)
@@ -227,7 +239,10 @@ impl Page {
 
     /// Frees what processes have published that are gone.
     pub(crate) fn free_stale(&self) -> io::Result<()> {
-        for pid in self.published()?.pids().into_iter().filter(|pid| !slots::is_alive(*pid)) {
+        let published = self.published()?;
+        let slots = published.table.slots.iter().map(|slot| slot.pid);
+        let pids: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
+        for pid in pids.into_iter().filter(|pid| !slots::is_alive(*pid)) {
             self.free_all(pid)?;
         }
         Ok(())

@@ -113,6 +113,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("timerfd_gettime", libc::SYS_timerfd_gettime, Always),
     rule("timer_settime", libc::SYS_timer_settime, Always),
     rule("timer_gettime", libc::SYS_timer_gettime, Always),
+    rule("timer_create", libc::SYS_timer_create, Always),
     rule("timer_delete", libc::SYS_timer_delete, Always),
     rule("setitimer", libc::SYS_setitimer, All(&[among(0, &[ITIMER_REAL])])),
     rule("getitimer", libc::SYS_getitimer, All(&[among(0, &[ITIMER_REAL])])),

@@ -150,6 +150,7 @@ const EXAMPLES: &[Example] = &[
     ("timerfd_gettime", 287, &[&[]], &[]),
     ("timer_settime", 223, &[&[]], &[]),
     ("timer_gettime", 224, &[&[]], &[]),
+    ("timer_create", 222, &[&[]], &[]),
     ("timer_delete", 226, &[&[]], &[]),
     ("setitimer", 38, &[&[0, POINTER]], &[&[1, POINTER], &[2, POINTER]]),
     ("getitimer", 36, &[&[0, POINTER]], &[&[1, POINTER], &[2, POINTER]]),
