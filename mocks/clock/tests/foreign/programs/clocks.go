@@ -102,7 +102,7 @@ func ticker(words []string) {
 		}
 	}
 	fact(early == 0, "%d early of %d", early, ticks)
-	fact(latest < seconds(1), "the latest by %v", latest)
+	fact(latest < seconds(tolerated()), "the latest by %v", latest)
 	lasted("all of them", begin, number(words[0])*number(words[1]))
 }
 

@@ -47,6 +47,8 @@ int main(int count, char **words) {
     if (count != 3) {
         return 2;
     }
+    // Each line is to be heard when it is said.
+    setvbuf(stdout, NULL, _IOLBF, 0);
     int threads = atoi(words[1]);
     times = atoi(words[2]);
     pthread_t sleepers[threads];

@@ -28,13 +28,13 @@ static void judge(const struct wait *wait, double took) {
     }
     double due = wait->event > 0 ? wait->event : wait->length;
     int expected = wait->event > 0 ? call->woken : call->expired;
-    int in_time = took >= due && took < due + 1;
+    int in_time = took >= due && took < due + tolerated();
     fact(wait->outcome == expected && in_time, "%s: %d (%d) after %.4f s of %g", call->name, wait->outcome,
          expected, took, due);
     if (wait->event > 0 && call->writes_rest) {
         // The waiter has begun a little later than it was prepared.
         double left = wait->length - wait->event;
-        fact(wait->left < left + 1 && wait->left > left - 1, "%s: %.4f s left of %g", call->name, wait->left, left);
+        fact(wait->left < left + tolerated() && wait->left > left - tolerated(), "%s: %.4f s left of %g", call->name, wait->left, left);
     }
 }
 
