@@ -9,7 +9,7 @@ use std::io;
 const WORDS_MAX: u64 = 4_000_000;
 const WORD: u64 = 8;
 
-/// The address of the kernel's clock library.
+/// The address of the vDSO.
 pub(super) const SYSINFO_EHDR: u64 = 33;
 
 /// The address of the value that the vector gives for a kind, if it has one.
@@ -120,9 +120,9 @@ mod tests {
     fn stacks_without_an_end_are_refused() {
         assert!(text(entry(STACK, 33, |_| Ok(u64::MAX))).ends_with("it has too many arguments"));
         assert!(text(entry(STACK, 33, |_| Ok(1))).ends_with("its arguments have no end"));
-        let endless = |address| Ok(if address <= STACK + 8 { 0 } else { 1 });
+        let endless = |address| Ok(u64::from(address > STACK + 8));
         assert!(text(entry(STACK, 33, endless)).ends_with("its environment has no end"));
-        let endless = |address| Ok(if address <= STACK + 16 { 0 } else { 1 });
+        let endless = |address| Ok(u64::from(address > STACK + 16));
         assert!(text(entry(STACK, 33, endless)).ends_with("its auxiliary vector has no end"));
         assert!(text(entry(u64::MAX - 20, 33, |_| Ok(0))).ends_with("it ends beyond all memory"));
         let short = holds(&[0, 0]);

@@ -48,7 +48,7 @@ pub(super) fn program(code: Range<u64>) -> Vec<u8> {
     }
     program.push(ALLOW);
     program.extend(who_calls(code));
-    program.iter().flat_map(Instruction::bytes).collect()
+    program.into_iter().flat_map(Instruction::bytes).collect()
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -72,7 +72,7 @@ const fn branch(code: u16, operand: u32, yes: u8, no: u8) -> Instruction {
 }
 
 impl Instruction {
-    fn bytes(&self) -> [u8; 8] {
+    fn bytes(self) -> [u8; 8] {
         let [c0, c1] = self.code.to_ne_bytes();
         let [o0, o1, o2, o3] = self.operand.to_ne_bytes();
         [c0, c1, self.yes, self.no, o0, o1, o2, o3]

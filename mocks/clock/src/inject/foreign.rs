@@ -95,7 +95,7 @@ impl Life {
             let found = waitpid(self.pid, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL));
             // Somebody else may have waited for it; how it ended is lost then.
             *status = found.map_or(Some(ExitStatus::from_raw(0)), end_of);
-            self.tell(&status);
+            self.tell(*status);
         }
         status.is_none()
     }
@@ -104,10 +104,10 @@ impl Life {
     pub(super) fn note(&self, found: WaitStatus) {
         let mut status = self.status();
         *status = status.or(end_of(found));
-        self.tell(&status);
+        self.tell(*status);
     }
 
-    fn tell(&self, status: &Option<ExitStatus>) {
+    fn tell(&self, status: Option<ExitStatus>) {
         if status.is_some() {
             self.ended.notify_all();
         }

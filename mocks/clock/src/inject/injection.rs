@@ -16,8 +16,6 @@ use super::vdso::{Stubs, Vdso};
 use super::{auxv, filter};
 use crate::page::layout;
 
-/// The kind of auxiliary value that says where the vDSO lies.
-const AT_SYSINFO_EHDR: u64 = 33;
 /// Room below the stack of a program that has not begun to use it.
 const BELOW: u64 = 64 * 1024;
 
@@ -103,7 +101,7 @@ fn auxv_entry(puppet: &Puppet) -> Result<u64, Refusal> {
         let bytes = puppet.read(at, 8)?;
         Ok(u64::from_ne_bytes(bytes.try_into().expect("eight bytes")))
     };
-    match auxv::entry(puppet.stack_pointer(), AT_SYSINFO_EHDR, word) {
+    match auxv::entry(puppet.stack_pointer(), auxv::SYSINFO_EHDR, word) {
         Ok(Some(pointer)) => Ok(pointer),
         Ok(None) => Err(unsupported("this kernel gives programs no vDSO")),
         Err(e) => Err(Refusal::Step("show its stack", e)),

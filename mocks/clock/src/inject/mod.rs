@@ -1,4 +1,19 @@
-//! Unmodified foreign programs on a clock of ours.
+//! Unmodified foreign programs on a clock of ours, static and stripped ones too.
+//!
+//! A program reads the time through the vDSO, and waits in system calls that carry a timeout. So it is given, at its
+//! first instruction, a stretch of memory with code and the clock's page in it ([`region`], [`blob`]), a vDSO that leads
+//! there ([`vdso`], [`auxv`]), and a filter by which the kernel hands such calls to that code ([`filter`]). Then it is let
+//! go: nothing traces it while it runs.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`usher`] | the one thread that does it all |
+//! | [`injection`] | the steps, made by a process that stands still: [`puppet`] |
+//! | [`exec`] | the same, when a foreign program starts another |
+//! | [`alarms`] | timers in the kernel, which must not fire in real time |
+//! | [`foreign`] | what the parent holds |
+//!
+//! It does not decide when time jumps: what foreign threads wait for stands on the page, for the coordinator.
 
 mod alarms;
 mod auxv;
@@ -8,6 +23,7 @@ mod exec;
 mod filter;
 mod foreign;
 mod injection;
+mod probe;
 mod puppet;
 mod region;
 mod usher;
@@ -15,9 +31,5 @@ mod vdso;
 
 pub use error::{SpawnError, Unsupported};
 pub use foreign::Foreign;
+pub use probe::probe;
 pub(crate) use usher::Door;
-
-/// Whether foreign programs can be brought onto a clock on this machine; if not, why not.
-pub fn probe() -> Result<(), Unsupported> {
-    Err(Unsupported::new("not yet"))
-}

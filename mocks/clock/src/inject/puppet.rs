@@ -78,9 +78,8 @@ impl Puppet {
         loop {
             ptrace::step(self.pid, None)?;
             match waitpid(self.pid, Some(WaitPidFlag::__WALL))? {
-                WaitStatus::Stopped(_, Signal::SIGTRAP) => {}
+                WaitStatus::Stopped(_, Signal::SIGTRAP) | WaitStatus::PtraceEvent(..) => {}
                 WaitStatus::Stopped(_, signal) => self.held_back.push(signal),
-                WaitStatus::PtraceEvent(..) => {}
                 _ => return Err(Errno::ESRCH.into()),
             }
             let registers = ptrace::getregs(self.pid)?;

@@ -160,11 +160,12 @@ impl Usher {
     pub(super) fn enrol(&self, pid: Pid) -> Result<(), Refusal> {
         self.shared.ensure_governor();
         let enrolled = self.page().enrol(pid.as_raw().unsigned_abs());
-        match enrolled.map_err(|e| Refusal::Step("be counted in", e))? {
-            true => Ok(()),
-            false => Err(Refusal::Unsupported(Unsupported::new(
+        if enrolled.map_err(|e| Refusal::Step("be counted in", e))? {
+            Ok(())
+        } else {
+            Err(Refusal::Unsupported(Unsupported::new(
                 "as many processes as there is room for have it already",
-            ))),
+            )))
         }
     }
 

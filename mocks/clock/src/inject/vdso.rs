@@ -30,11 +30,9 @@ pub(super) enum VdsoError {
 impl fmt::Display for VdsoError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            VdsoError::NoElf => f.write_str("the kernel's clock library (vDSO) is no 64-bit x86 image"),
-            VdsoError::Missing(what) => write!(f, "the kernel's clock library (vDSO) has no {what}"),
-            VdsoError::Outside(what) => {
-                write!(f, "the {what} of the kernel's clock library (vDSO) lies outside of it")
-            }
+            VdsoError::NoElf => f.write_str("it is no 64-bit x86 image"),
+            VdsoError::Missing(what) => write!(f, "it has no {what}"),
+            VdsoError::Outside(what) => write!(f, "its {what} lies outside of it"),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mock_clock::{Clock, IdleSkip, Mode, VirtualClock};
 
-use crate::playing::{Playing, command, idle_skip, pause, play, play_at_sixty, sixty};
+use crate::playing::{Playing, command, eager, idle_skip, pause, play, play_at_sixty, sixty};
 use crate::{Test, go, programs, test};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -33,7 +33,7 @@ pub(crate) const TESTS: &[Test] = &[
     go("clocks::twenty_thousand_sleeps_none_early_when_time_jumps", || {
         sleep_in_front_of(&coarse(), command(&programs::go(), &["sleeps", "1000", "20"]));
     }),
-    go("clocks::a_ticker_for_an_hour", || play(&idle_skip(), &programs::go(), &["ticker", "360", "10"])),
+    go("clocks::a_ticker_for_an_hour", || play(&eager(), &programs::go(), &["ticker", "360", "10"])),
     go("clocks::all_timers_of_go", || play(&idle_skip(), &programs::go(), &["timers"])),
     go("clocks::garbage_beside_a_ticker_spinning_processes", || {
         play_at_sixty(&programs::go(), &["garbage", "20"]);

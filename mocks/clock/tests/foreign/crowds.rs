@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use mock_clock::{Clock, VirtualClock};
 
-use crate::playing::{Playing, command, idle_skip, pause, play, sixty};
+use crate::playing::{Playing, command, eager, idle_skip, pause, play, sixty};
 use crate::{Test, go, programs, test};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) const TESTS: &[Test] = &[
     go("crowds::three_replicas_for_an_hour", || {
-        let clock = idle_skip();
+        let clock = eager();
         let busy = clock.busy();
         let start = || Playing::start(&clock, command(&programs::go(), &["replica", "1"]));
         let replicas = [start(), start(), start()];

@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mock_clock::{Foreign, VirtualClock};
+use mock_clock::{Foreign, IdleSkip, Mode, VirtualClock};
 
 /// The longest that a program may play, in real time.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -160,6 +160,12 @@ fn watch(clock: &VirtualClock, pid: u32, name: &str) -> mpsc::Sender<()> {
 /// A clock that skips idle time.
 pub(crate) fn idle_skip() -> VirtualClock {
     VirtualClock::idle_skip().unwrap()
+}
+
+/// The same, for programs that wait often: it may take more of a processor to find out soon that all sleep.
+pub(crate) fn eager() -> VirtualClock {
+    let mode = Mode::IdleSkip(IdleSkip { watch_percent: 50, ..IdleSkip::default() });
+    VirtualClock::start(mode, None).unwrap()
 }
 
 /// A clock that runs 60 times as fast as time does.

@@ -11,8 +11,6 @@ use When::{All, Always, Any};
 /// When a call is trapped.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rule {
-    /// As its manual page is called.
-    pub(super) name: &'static str,
     pub(super) number: i64,
     pub(super) when: When,
 }
@@ -47,8 +45,8 @@ const fn masked(argument: u32, mask: u32, values: &'static [u32]) -> Test {
     Test::Among { argument, mask, values }
 }
 
-const fn rule(name: &'static str, number: i64, when: When) -> Rule {
-    Rule { name, number, when }
+const fn rule(number: i64, when: When) -> Rule {
+    Rule { number, when }
 }
 
 // Numbers that `libc` does not name.
@@ -72,55 +70,54 @@ const SECCOMP_SET_MODES: &[u32] = &[0, 1];
 
 /// The list. It is searched from its beginning, so what programs call most comes first.
 pub(super) const RULES: &[Rule] = &[
-    rule("futex", libc::SYS_futex, All(&[masked(1, FUTEX_OPERATION, FUTEX_WAITS), Given(3)])),
-    rule("epoll_pwait", libc::SYS_epoll_pwait, Any(&[Positive(3), Given(4)])),
-    rule("epoll_wait", libc::SYS_epoll_wait, All(&[Positive(3)])),
-    rule("rt_sigprocmask", libc::SYS_rt_sigprocmask, All(&[Given(1)])),
-    rule("rt_sigaction", libc::SYS_rt_sigaction, Any(&[among(0, &[SIGSYS]), Given(1)])),
+    rule(libc::SYS_futex, All(&[masked(1, FUTEX_OPERATION, FUTEX_WAITS), Given(3)])),
+    rule(libc::SYS_epoll_pwait, Any(&[Positive(3), Given(4)])),
+    rule(libc::SYS_epoll_wait, All(&[Positive(3)])),
+    rule(libc::SYS_rt_sigprocmask, All(&[Given(1)])),
+    rule(libc::SYS_rt_sigaction, Any(&[among(0, &[SIGSYS]), Given(1)])),
     // Clocks that are read without the vDSO.
-    rule("clock_gettime", libc::SYS_clock_gettime, Always),
-    rule("gettimeofday", libc::SYS_gettimeofday, Always),
-    rule("time", libc::SYS_time, Always),
+    rule(libc::SYS_clock_gettime, Always),
+    rule(libc::SYS_gettimeofday, Always),
+    rule(libc::SYS_time, Always),
     // Sleeps.
-    rule("nanosleep", libc::SYS_nanosleep, Always),
-    rule("clock_nanosleep", libc::SYS_clock_nanosleep, Always),
+    rule(libc::SYS_nanosleep, Always),
+    rule(libc::SYS_clock_nanosleep, Always),
     // Waits for files and sockets.
-    rule("poll", libc::SYS_poll, All(&[Positive(2)])),
-    rule("ppoll", libc::SYS_ppoll, Any(&[Given(2), Given(3)])),
-    rule("select", libc::SYS_select, All(&[Given(4)])),
-    rule("pselect6", libc::SYS_pselect6, Always),
-    rule("epoll_pwait2", libc::SYS_epoll_pwait2, Any(&[Given(3), Given(4)])),
-    rule("recvmmsg", libc::SYS_recvmmsg, All(&[Given(4)])),
-    rule("setsockopt", libc::SYS_setsockopt, All(&[among(1, &[SOL_SOCKET]), among(2, SOCKET_TIMEOUTS)])),
+    rule(libc::SYS_poll, All(&[Positive(2)])),
+    rule(libc::SYS_ppoll, Any(&[Given(2), Given(3)])),
+    rule(libc::SYS_select, All(&[Given(4)])),
+    rule(libc::SYS_pselect6, Always),
+    rule(libc::SYS_epoll_pwait2, Any(&[Given(3), Given(4)])),
+    rule(libc::SYS_recvmmsg, All(&[Given(4)])),
+    rule(libc::SYS_setsockopt, All(&[among(1, &[SOL_SOCKET]), among(2, SOCKET_TIMEOUTS)])),
     rule(
-        "io_uring_enter",
         libc::SYS_io_uring_enter,
         All(&[masked(3, IORING_ENTER_EXT_ARG, &[IORING_ENTER_EXT_ARG]), Given(4)]),
     ),
-    rule("io_getevents", libc::SYS_io_getevents, All(&[Given(4)])),
-    rule("io_pgetevents", SYS_IO_PGETEVENTS, All(&[Given(4)])),
+    rule(libc::SYS_io_getevents, All(&[Given(4)])),
+    rule(SYS_IO_PGETEVENTS, All(&[Given(4)])),
     // Waits for other threads and processes.
-    rule("futex_wait", SYS_FUTEX_WAIT, All(&[Given(4)])),
-    rule("futex_waitv", libc::SYS_futex_waitv, All(&[Given(3)])),
-    rule("semtimedop", libc::SYS_semtimedop, All(&[Given(3)])),
-    rule("mq_timedsend", libc::SYS_mq_timedsend, All(&[Given(4)])),
-    rule("mq_timedreceive", libc::SYS_mq_timedreceive, All(&[Given(4)])),
+    rule(SYS_FUTEX_WAIT, All(&[Given(4)])),
+    rule(libc::SYS_futex_waitv, All(&[Given(3)])),
+    rule(libc::SYS_semtimedop, All(&[Given(3)])),
+    rule(libc::SYS_mq_timedsend, All(&[Given(4)])),
+    rule(libc::SYS_mq_timedreceive, All(&[Given(4)])),
     // Waits for signals: they replace the mask, or name what they wait for.
-    rule("rt_sigsuspend", libc::SYS_rt_sigsuspend, Always),
-    rule("rt_sigtimedwait", libc::SYS_rt_sigtimedwait, Always),
+    rule(libc::SYS_rt_sigsuspend, Always),
+    rule(libc::SYS_rt_sigtimedwait, Always),
     // Timers in the kernel.
-    rule("timerfd_settime", libc::SYS_timerfd_settime, Always),
-    rule("timerfd_gettime", libc::SYS_timerfd_gettime, Always),
-    rule("timer_settime", libc::SYS_timer_settime, Always),
-    rule("timer_gettime", libc::SYS_timer_gettime, Always),
-    rule("timer_create", libc::SYS_timer_create, Always),
-    rule("timer_delete", libc::SYS_timer_delete, Always),
-    rule("setitimer", libc::SYS_setitimer, All(&[among(0, &[ITIMER_REAL])])),
-    rule("getitimer", libc::SYS_getitimer, All(&[among(0, &[ITIMER_REAL])])),
-    rule("alarm", libc::SYS_alarm, Always),
+    rule(libc::SYS_timerfd_settime, Always),
+    rule(libc::SYS_timerfd_gettime, Always),
+    rule(libc::SYS_timer_settime, Always),
+    rule(libc::SYS_timer_gettime, Always),
+    rule(libc::SYS_timer_create, Always),
+    rule(libc::SYS_timer_delete, Always),
+    rule(libc::SYS_setitimer, All(&[among(0, &[ITIMER_REAL])])),
+    rule(libc::SYS_getitimer, All(&[among(0, &[ITIMER_REAL])])),
+    rule(libc::SYS_alarm, Always),
     // Other programs, and filters of their own.
-    rule("execve", libc::SYS_execve, Always),
-    rule("execveat", libc::SYS_execveat, Always),
-    rule("prctl", libc::SYS_prctl, All(&[among(0, &[PR_SET_SECCOMP])])),
-    rule("seccomp", libc::SYS_seccomp, All(&[among(0, SECCOMP_SET_MODES)])),
+    rule(libc::SYS_execve, Always),
+    rule(libc::SYS_execveat, Always),
+    rule(libc::SYS_prctl, All(&[among(0, &[PR_SET_SECCOMP])])),
+    rule(libc::SYS_seccomp, All(&[among(0, SECCOMP_SET_MODES)])),
 ];

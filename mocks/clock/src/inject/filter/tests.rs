@@ -175,9 +175,8 @@ fn each_rule_traps_what_it_means_and_nothing_else() {
 
 #[test]
 fn each_rule_has_examples_and_stands_once() {
-    let examples: BTreeSet<_> =
-        EXAMPLES.iter().map(|&(name, number, ..)| (name, i64::from(number))).collect();
-    let rules: BTreeSet<_> = RULES.iter().map(|rule| (rule.name, rule.number)).collect();
+    let examples: BTreeSet<_> = EXAMPLES.iter().map(|&(_, number, ..)| i64::from(number)).collect();
+    let rules: BTreeSet<_> = RULES.iter().map(|rule| rule.number).collect();
     assert_eq!(examples, rules);
     assert_eq!(rules.len(), RULES.len());
 }
@@ -187,7 +186,7 @@ fn all_but_foreign_calls_of_this_architecture_pass() {
     let sleep = call(35, &[]);
     let at = |instruction| Call { instruction, ..sleep };
     assert!(!traps(&PROGRAM, &Call { architecture: 0x4000_0003, ..sleep }));
-    assert!(!traps(&PROGRAM, &Call { number: 0x4000_0000 | 35, ..sleep }));
+    assert!(!traps(&PROGRAM, &Call { number: 0x4000_0000 + 35, ..sleep }));
     assert!(!traps(&PROGRAM, &Call { number: u32::MAX, ..sleep }));
     // The instruction is two bytes long, and the kernel tells the address behind it.
     assert!(traps(&PROGRAM, &at(CODE.start)));
@@ -226,7 +225,7 @@ fn any_call() -> impl Strategy<Value = Call> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_program_does_what_the_rules_say(call in any_call()) {
@@ -235,7 +234,10 @@ proptest! {
 
     /// Where our code lies makes no difference, but for its own calls.
     #[test]
-    fn our_code_may_lie_anywhere(start in any::<u64>(), length in any::<u32>(), at in any::<u64>(), near in any::<bool>()) {
+    fn our_code_may_lie_anywhere(
+        (start, length) in any::<(u64, u32)>(),
+        (at, near) in any::<(u64, bool)>(),
+    ) {
         let code = start..start.saturating_add(length.into());
         let at = if near { start.wrapping_add(at % (u64::from(length) + 4)).wrapping_sub(1) } else { at };
         let ours = code.start < at && at <= code.end;

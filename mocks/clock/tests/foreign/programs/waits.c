@@ -34,7 +34,8 @@ static void judge(const struct wait *wait, double took) {
     if (wait->event > 0 && call->writes_rest) {
         // The waiter has begun a little later than it was prepared.
         double left = wait->length - wait->event;
-        fact(wait->left < left + tolerated() && wait->left > left - tolerated(), "%s: %.4f s left of %g", call->name, wait->left, left);
+        fact(wait->left < left + tolerated() && wait->left > left - tolerated(), "%s: %.4f s left of %g",
+             call->name, wait->left, left);
     }
 }
 
