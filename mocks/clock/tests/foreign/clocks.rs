@@ -1,11 +1,10 @@
 //! Programs that look at the clock all the time, and such that wait for it in every way they have.
 
 use std::process::Command;
-use std::time::Duration;
 
-use mock_clock::{Clock, IdleSkip, Mode, VirtualClock};
+use mock_clock::{Clock, VirtualClock};
 
-use crate::playing::{Playing, command, eager, idle_skip, pause, play, play_at_sixty, sixty};
+use crate::playing::{Playing, coarse, command, eager, idle_skip, pause, play, play_at_sixty, sixty};
 use crate::{Test, go, programs, test};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -21,8 +20,8 @@ pub(crate) const TESTS: &[Test] = &[
     go("clocks::never_go_back_when_time_jumps_in_go", || {
         play(&idle_skip(), &programs::go(), &["readers", "4", "600", "5"]);
     }),
-    test("clocks::no_sleep_ends_early", || {
-        sleep_in_front_of(&sixty(), command(&programs::c("sleeps"), &["100", "20"]));
+    test("clocks::no_sleep_of_two_hundred_threads_ends_early", || {
+        sleep_in_front_of(&sixty(), command(&programs::c("sleeps"), &["200", "20"]));
     }),
     test("clocks::no_sleep_ends_early_when_time_jumps", || {
         sleep_in_front_of(&coarse(), command(&programs::c("sleeps"), &["100", "20"]));
@@ -49,13 +48,6 @@ fn read_while_the_rate_changes(command: Command) {
     }
     clock.set_rate("60".parse().unwrap()).unwrap();
     readers.end().is_right(&clock);
-}
-
-/// Dense timers share jumps.
-fn coarse() -> VirtualClock {
-    let round_up_to = Some(Duration::from_millis(500));
-    let mode = Mode::IdleSkip(IdleSkip { round_up_to, watch_percent: 50, ..IdleSkip::default() });
-    VirtualClock::start(mode, None).unwrap()
 }
 
 /// Each sleeper tells when it was to wake up. Whenever that is heard, it must be over here too.

@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use mock_clock::{Clock, VirtualClock};
 
-use crate::playing::{Playing, command, eager, idle_skip, pause, play, sixty};
+use crate::playing::{Playing, coarse, command, idle_skip, pause};
 use crate::{Test, go, programs, test};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 pub(crate) const TESTS: &[Test] = &[
     go("crowds::three_replicas_for_an_hour", || {
-        let clock = eager();
+        let clock = coarse();
         let busy = clock.busy();
         let start = || Playing::start(&clock, command(&programs::go(), &["replica", "1"]));
         let replicas = [start(), start(), start()];
@@ -22,7 +22,6 @@ pub(crate) const TESTS: &[Test] = &[
             replica.end().is_right(&clock);
         }
     }),
-    test("crowds::two_hundred_threads", || play(&sixty(), &programs::c("sleeps"), &["200", "20"])),
     test("crowds::a_killed_one_is_not_waited_for", a_killed_one_is_not_waited_for),
     test("crowds::nor_are_its_children", nor_are_its_children),
     test("crowds::more_threads_than_there_is_room_for", more_threads_than_there_is_room_for),

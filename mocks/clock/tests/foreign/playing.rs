@@ -164,7 +164,16 @@ pub(crate) fn idle_skip() -> VirtualClock {
 
 /// The same, for programs that wait often: it may take more of a processor to find out soon that all sleep.
 pub(crate) fn eager() -> VirtualClock {
-    let mode = Mode::IdleSkip(IdleSkip { watch_percent: 50, ..IdleSkip::default() });
+    skipping(None)
+}
+
+/// The same, for many that wait often: those whose deadlines are near each other share a jump.
+pub(crate) fn coarse() -> VirtualClock {
+    skipping(Some(Duration::from_millis(500)))
+}
+
+fn skipping(round_up_to: Option<Duration>) -> VirtualClock {
+    let mode = Mode::IdleSkip(IdleSkip { round_up_to, watch_percent: 50, ..IdleSkip::default() });
     VirtualClock::start(mode, None).unwrap()
 }
 

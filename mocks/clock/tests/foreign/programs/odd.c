@@ -29,7 +29,7 @@ static void is(const char *what, long result, long expected) {
         }                                                                                                    \
         int status = 0;                                                                                      \
         waitpid(child, &status, 0);                                                                          \
-        fact(WIFEXITED(status) && WEXITSTATUS(status) == EFAULT, "%s: %d, signal %d", what,         \
+        fact(WIFEXITED(status) && WEXITSTATUS(status) == EFAULT, "%s: %d, signal %d", what,                  \
              WEXITSTATUS(status), WTERMSIG(status));                                                         \
     } while (0)
 
