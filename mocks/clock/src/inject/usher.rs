@@ -17,7 +17,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace;
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, Signal};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 use rustix::process::{getpid, getppid, set_parent_process_death_signal};
@@ -196,7 +196,7 @@ fn see_out(page: &Page, pid: Pid) {
     let _ = page.free_waits(pid).and_then(|()| page.free_alarms(pid)).and_then(|()| page.expel(pid));
 }
 
-/// Starts a program that stops at its first instruction.
+/// Starts a program that stops at its first instruction. It blocks no signals, whatever this process blocks.
 #[expect(unsafe_code, reason = "code between fork and exec must be declared safe there")]
 fn start_traced(command: &mut Command) -> io::Result<Child> {
     let parent = getpid();
@@ -205,9 +205,10 @@ fn start_traced(command: &mut Command) -> io::Result<Child> {
         if getppid() != Some(parent) {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
+        SigSet::empty().thread_set_mask()?;
         ptrace::traceme().map_err(|_| io::Error::from_raw_os_error(CANNOT_BE_TRACED))
     };
-    // SAFETY: it makes three system calls, takes no lock and no memory.
+    // SAFETY: it makes four system calls, takes no lock and no memory.
     unsafe { command.pre_exec(prepare) };
     command.spawn()
 }
