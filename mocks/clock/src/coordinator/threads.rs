@@ -27,9 +27,11 @@
 //! - A signal interrupts the chunk, and its handler is the program's code. A handler that is at work is seen
 //!   awake, or has an entry of its own if it waits. When it returns, the chunk ends as interrupted, and the wait with it.
 //!
-//! What is not seen: a handler that has something done and then sleeps without a deadline, or leaves by a long jump;
-//! its thread's entry stays, and covers what it does from there on. Once such an entry is overdue, it is emptied: see
-//! [`super::forsaken`].
+//! What is not seen: a handler that has something done, in the moment between two looks, and then sleeps without a
+//! deadline. Nor one that leaves by a long jump: its thread's entry stays, and covers what it does from there on, until
+//! it is overdue and emptied ([`super::forsaken`]). Nor one in a call that the kernel then takes up again by itself
+//! (`mq_timedsend`, `mq_timedreceive`, `recvmmsg`, `futex_wait`, `futex_waitv` under `SA_RESTART`, `FUTEX_LOCK_PI`
+//! always): the wait goes on under the same number.
 //!
 //! A thread between two chunks is awake for some microseconds, and with many of them there is always one. It is
 //! looked at again, some moments later: for its part, any moment before the table is read again will do.
@@ -70,6 +72,8 @@ struct Thread {
     schedstat: File,
     /// Not every kernel has it.
     wchan: Option<File>,
+    /// Nor this.
+    children: Option<File>,
     ran: Ran,
     /// What the last look found: that it had run since the one before, or was awake.
     had_run: bool,
@@ -156,7 +160,12 @@ impl Process {
         }
         // Before they are listed: whoever runs meanwhile is seen to have run at the next look.
         self.may_have_forked = false;
-        family::children(self.pid).map(Some)
+        let mut children = BTreeSet::new();
+        for thread in &self.threads {
+            let Some(list) = &thread.children else { return family::searched(self.pid).map(Some) };
+            children.append(&mut family::listed(list)?);
+        }
+        Ok(Some(children))
     }
 
     fn look_at_each(
@@ -173,10 +182,8 @@ impl Process {
         let (pid, listed) = (self.pid, self.threads.len());
         let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
         for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
-            let found = match waits.contains_key(&thread.tid) {
-                true => thread.look_between_chunks(care)?,
-                false => thread.look(care)?,
-            };
+            let waits = waits.contains_key(&thread.tid);
+            let found = if waits { thread.look_between_chunks(care)? } else { thread.look(care)? };
             let Some(found) = found else {
                 self.stale = true;
                 continue;
@@ -227,8 +234,8 @@ impl Thread {
     fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
-        let (wchan, ran) = (open("wchan")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0, told: false }))
+        let (wchan, children, ran) = (open("wchan")?, open("children")?, Ran::default());
+        Ok(Some(Self { tid, stat, schedstat, wchan, children, ran, had_run: true, doubts: 0, told: false }))
     }
 
     /// `None` if the thread has ended.
@@ -388,7 +395,7 @@ mod tests {
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
         let mut process = Process::new(child.id());
         let seen = (0..2_000).any(|_| {
-            crate::machine::pause(std::time::Duration::from_millis(1));
+            machine::pause(Duration::from_millis(1));
             process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted
         });
         child.kill().unwrap();
@@ -413,7 +420,7 @@ mod tests {
     #[test]
     fn this_thread_is_awake_and_others_are_asleep() {
         let (tell, told) = mpsc::channel::<()>();
-        let me = crate::machine::thread_id();
+        let me = machine::thread_id();
         let other = std::thread::spawn(move || told.recv());
         let mut process = Process::new(std::process::id());
         for care in [Care::Glance, Care::Full] {
@@ -433,14 +440,14 @@ mod tests {
         static DONE: AtomicBool = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
         let runner = std::thread::spawn(move || {
-            tell.send(crate::machine::thread_id()).unwrap();
+            tell.send(machine::thread_id()).unwrap();
             let mut drawn = 12_345_u64;
             while !DONE.load(Ordering::Relaxed) {
                 drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 for _ in 0..(drawn >> 33) % 60_000 {
                     RAN.fetch_add(1, Ordering::SeqCst);
                 }
-                crate::machine::pause(std::time::Duration::from_micros(60));
+                machine::pause(Duration::from_micros(60));
             }
         });
         let tid = told.recv().unwrap();

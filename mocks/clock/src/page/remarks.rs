@@ -8,10 +8,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{REMARKS, REMARKS_MAX, SHARED, head, remark};
-use super::{Page, calls, half_word};
+use super::{Page, calls, half_word, index};
 
-const LENGTH: usize = remark::LENGTH as usize;
-const ALL: usize = REMARKS_MAX as usize;
+const LENGTH: usize = index(remark::LENGTH);
+const ALL: usize = index(REMARKS_MAX);
 
 /// One process, and one system call of its that keeps real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,7 +40,10 @@ impl Page {
         let made = self.get_u64(SHARED + head::REMARKS_MADE)?;
         let mut bytes = [0; ALL * LENGTH];
         self.file.read_exact_at(&mut bytes, SHARED + REMARKS)?;
-        let read = |bytes: &[u8]| Remark { pid: half_word(bytes, 0), call: half_word(bytes, 4) };
+        let read = |bytes: &[u8]| Remark {
+            pid: half_word(bytes, index(remark::PID)),
+            call: half_word(bytes, index(remark::CALL)),
+        };
         let last = bytes.chunks_exact(LENGTH).map(read).filter(|remark| remark.pid != 0).collect();
         Ok(Remarks { made, last })
     }
