@@ -1,6 +1,6 @@
 //! Every call that takes a timeout, one by one, with and without an event that comes before.
 
-use crate::playing::{idle_skip, play, play_at_sixty};
+use crate::playing::{Playing, command, idle_skip, play, play_at_sixty};
 use crate::{Test, programs, test};
 
 pub(crate) const TESTS: &[Test] = &[
@@ -26,5 +26,13 @@ pub(crate) const TESTS: &[Test] = &[
     }),
     test("calls::files_of_time_are_read_in_time", || {
         play(&idle_skip(), &programs::c("alarms"), &["timerfd"]);
+    }),
+    test("calls::what_stays_real_is_told", || {
+        let clock = idle_skip();
+        let mut playing = Playing::start(&clock, command(&programs::c("real"), &[]));
+        assert_eq!(playing.line(), "done");
+        let told = clock.status().remarks();
+        assert!(told.iter().any(|told| told.contains("setsockopt")), "{told:?}");
+        playing.end().is_right(&clock);
     }),
 ];

@@ -95,8 +95,9 @@ impl Playing {
         self.foreign.kill().unwrap();
     }
 
-    /// Waits until it has ended.
+    /// Waits until it has ended. Nothing more is told to it.
     pub(crate) fn end(mut self) -> Ended {
+        drop(self.stdin.take());
         self.stdout.read_to_string(&mut self.out).unwrap();
         let status = self.foreign.wait().unwrap();
         drop(self.watched);

@@ -166,7 +166,7 @@ static void *wait_at_gate(void *unused) {
 }
 
 static void crowd(void) {
-    enum { THREADS = 1200 };
+    enum { THREADS = 1100 };
     static pthread_t threads[THREADS];
     pthread_attr_t small;
     pthread_attr_init(&small);
