@@ -24,7 +24,7 @@ pub(crate) const TESTS: &[Test] = &[
         sleep_in_front_of(&sixty(), command(&programs::c("sleeps"), &["200", "20"]));
     }),
     test("clocks::no_sleep_ends_early_when_time_jumps", || {
-        sleep_in_front_of(&coarse(), command(&programs::c("sleeps"), &["100", "20"]));
+        sleep_in_front_of(&coarse(), command(&programs::c("sleeps"), &["100", "10"]));
     }),
     go("clocks::twenty_thousand_sleeps_none_early", || {
         sleep_in_front_of(&sixty(), command(&programs::go(), &["sleeps", "1000", "20"]));
@@ -61,6 +61,6 @@ fn sleep_in_front_of(clock: &VirtualClock, command: Command) {
         assert!(due.parse::<u64>().unwrap() <= now, "{line}, and here it is {now}");
         heard += 1;
     }
-    assert!(heard >= 2000, "{heard}");
+    assert!(heard >= 1000, "{heard}");
     sleepers.end().is_right(clock);
 }
