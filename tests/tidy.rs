@@ -132,6 +132,7 @@ mod the_rules {
             "use tokio::{sync, time::{sleep, Instant}};",
             "fn f() -> HashMap<u8, u8> { g() }",
             "#[expect(clippy::disallowed_methods, reason = \"so\")] fn f() {}",
+            "#[expect(unsafe_code, reason = \"so\")] fn f() {}",
             "use rand::Rng;",
         ] {
             assert_eq!(calls(text), 1, "{text}");

@@ -35,6 +35,7 @@ mod inject;
 mod keeper;
 mod lag;
 mod line;
+mod log;
 mod machine;
 mod mode;
 mod page;
@@ -44,6 +45,7 @@ mod sleep;
 mod status;
 mod time;
 mod timers;
+mod told;
 mod virtual_clock;
 mod wall;
 
@@ -51,11 +53,13 @@ pub use crate::clock::Clock;
 pub use crate::error::{ClockError, PageError};
 pub use crate::inject::{Foreign, SpawnError, Unsupported, probe};
 pub use crate::lag::Lag;
+pub use crate::log::{Log, LogLevel};
 pub use crate::mode::{IdleSkip, Mode};
 pub use crate::rate::{Rate, RateError};
 pub use crate::sleep::{Elapsed, Interval, MissedTicks, Sleep, Timeout};
 pub use crate::status::Status;
 pub use crate::time::{Time, TimeError};
+pub use crate::told::TimeArguments;
 pub use crate::virtual_clock::{Busy, Hand, PAGE_VARIABLE, VirtualClock};
 
 /// The examples of the README are compiled with the others.

@@ -90,9 +90,9 @@ impl Status {
         self.traps
     }
 
-    /// What foreign processes do that this clock does not move, a sentence each; of very many, the last.
+    /// What foreign processes do that this clock does not move, a sentence each; of very many, the first.
     pub fn remarks(&self) -> Vec<String> {
-        self.remarks.last.iter().map(ToString::to_string).collect()
+        self.remarks.named.iter().map(ToString::to_string).collect()
     }
 
     /// Why time was not jumping when the coordinator last looked, as a sentence; nothing where it never jumps.

@@ -4,33 +4,27 @@
 //! listed. One whose parent has ended is found by what it publishes, once it waits.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::FileExt;
 
 use super::threads::unless_gone;
 
-/// The children of a process, also those that have ended and were not waited for.
-pub(super) fn children(pid: u32) -> io::Result<BTreeSet<u32>> {
-    if Path::new("/proc/thread-self/children").exists() { listed(pid) } else { searched(pid) }
-}
-
-/// As the kernel lists them, by the thread that has started them.
-fn listed(pid: u32) -> io::Result<BTreeSet<u32>> {
-    let mut children = BTreeSet::new();
-    let Some(threads) = unless_gone(std::fs::read_dir(format!("/proc/{pid}/task")))? else {
-        return Ok(children);
-    };
-    for thread in threads {
-        let Some(thread) = unless_gone(thread)? else { continue };
-        let list = unless_gone(std::fs::read_to_string(thread.path().join("children")))?;
-        let list = list.unwrap_or_default();
-        children.extend(list.split_ascii_whitespace().filter_map(|child| child.parse::<u32>().ok()));
+/// The children that one thread has started, from its list of them; also those that nobody has waited for.
+pub(super) fn listed(list: &File) -> io::Result<BTreeSet<u32>> {
+    let (mut text, mut bytes) = (Vec::new(), [0; 1024]);
+    while let Some(length @ 1..) = unless_gone(list.read_at(&mut bytes, text.len() as u64))? {
+        text.extend_from_slice(&bytes[..length]);
+        if length < bytes.len() {
+            break;
+        }
     }
-    Ok(children)
+    let text = String::from_utf8_lossy(&text);
+    Ok(text.split_ascii_whitespace().filter_map(|child| child.parse().ok()).collect())
 }
 
-/// For kernels that do not list them: every process tells its parent.
-fn searched(pid: u32) -> io::Result<BTreeSet<u32>> {
+/// The children of a process, for kernels that do not list them: every process tells its parent.
+pub(super) fn searched(pid: u32) -> io::Result<BTreeSet<u32>> {
     let mut children = BTreeSet::new();
     for process in std::fs::read_dir("/proc")? {
         let Some(process) = unless_gone(process)? else { continue };
@@ -53,18 +47,24 @@ fn parent(stat: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
-    fn a_child_is_found_in_either_way() {
-        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
-        let (me, both) = (std::process::id(), [listed, searched]);
-        let found = both.map(|find| find(me).unwrap().contains(&child.id()));
-        let none = both.map(|find| find(child.id()).unwrap());
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let gone = both.map(|find| find(child.id()).unwrap());
-        assert_eq!(found, [true; 2]);
-        assert_eq!([none, gone], [[const { BTreeSet::new() }; 2], [const { BTreeSet::new() }; 2]]);
+    fn children_are_found_in_either_way() {
+        let list = File::open("/proc/thread-self/children").unwrap();
+        // More than one reading holds.
+        let mut children: Vec<_> =
+            (0..200).map(|_| Command::new("sleep").arg("600").spawn().unwrap()).collect();
+        let [first, last] = [0, 199].map(|n: usize| children[n].id());
+        let found = [listed(&list).unwrap(), searched(std::process::id()).unwrap()];
+        let none = searched(first).unwrap();
+        for child in &mut children {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        assert!(found.iter().all(|found| found.contains(&first) && found.contains(&last)));
+        assert!(none.is_empty() && !listed(&list).unwrap().contains(&last));
     }
 }

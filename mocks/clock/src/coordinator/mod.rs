@@ -310,7 +310,7 @@ impl Coordinator {
 /// says whether there was any.
 fn enrol_unknown(page: &Page, published: &Published) -> io::Result<bool> {
     let mut pids = published.foreign_pids();
-    published.table.slots.iter().for_each(|slot| drop(pids.remove(&slot.pid)));
+    pids.retain(|pid| published.table.slots.iter().all(|slot| slot.pid != *pid));
     for pid in &pids {
         // Our own threads wait otherwise: nobody but a stranger writes such an entry.
         if *pid != std::process::id() && is_alive(*pid) {

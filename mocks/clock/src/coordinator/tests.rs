@@ -51,7 +51,10 @@ impl Run {
 
     /// Says that the first thread of `child` waits until so many seconds from now; before now if it is negative.
     fn wait(&self, entry: u64, child: &Sleeper, seconds: i64) -> Wait {
-        let thread = Thread { tid: child.tid, pid: child.pid() };
+        self.wait_of(entry, Thread { tid: child.tids[0], pid: child.pid() }, seconds)
+    }
+
+    fn wait_of(&self, entry: u64, thread: Thread, seconds: i64) -> Wait {
         let deadline = self.now().saturating_add_signed(seconds * SECOND.cast_signed());
         let wait = Wait { thread, deadline, number: entry + 1, call: FUTEX, entry };
         begin(self.page(), &wait);
@@ -86,31 +89,34 @@ impl Run {
     }
 }
 
-/// Another process, killed in the end, and the thread of it that waits.
+/// Another process, killed in the end, and the threads of it that wait.
 struct Sleeper {
     child: Child,
-    tid: u32,
+    tids: Vec<u32>,
 }
 
 impl Sleeper {
     fn new(script: &str) -> Self {
-        let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
-        Self { tid: child.id(), child }
+        Self::of(Command::new("sh").args(["-c", script]).spawn().unwrap())
+    }
+
+    fn of(child: Child) -> Self {
+        Self { tids: vec![child.id()], child }
     }
 
     fn asleep() -> Self {
         Self::new("exec sleep 600")
     }
 
-    /// One that wakes each millisecond, as threads do that wait in chunks.
-    fn in_chunks() -> Self {
+    /// One with threads that wake each millisecond, as those do that wait in chunks.
+    fn in_chunks(threads: usize) -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
         let this = "coordinator::tests::a_stand_in_waits_in_chunks";
-        command.args([this, "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
-        let mut child = command.env(STAND_IN, "1").stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let tid = lines.find_map(|line| line.split_once("waits: ")?.1.parse().ok());
-        Self { child, tid: tid.expect("a stand-in says which of its threads waits") }
+        command.args([this, "--exact", "--ignored", "--nocapture"]).env(STAND_IN, threads.to_string());
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let tids = lines.filter_map(|line| line.split_once("waits: ")?.1.parse().ok());
+        Self { tids: tids.take(threads).collect(), child }
     }
 
     fn pid(&self) -> u32 {
@@ -136,17 +142,22 @@ fn signal_to(signal: &str, pid: u32) {
 #[test]
 #[ignore = "other tests start it as a process of its own"]
 fn a_stand_in_waits_in_chunks() {
-    if std::env::var_os(STAND_IN).is_some() {
-        println!("waits: {}", machine::thread_id());
-        loop {
-            machine::pause(Duration::from_millis(1));
+    let Some(threads) = std::env::var(STAND_IN).ok().and_then(|threads| threads.parse().ok()) else { return };
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                println!("waits: {}", machine::thread_id());
+                loop {
+                    machine::pause(Duration::from_millis(1));
+                }
+            });
         }
-    }
+    });
 }
 
 #[test]
 fn time_jumps_to_what_a_foreign_thread_waits_for() {
-    for sleeper in [Sleeper::asleep(), Sleeper::in_chunks()] {
+    for sleeper in [Sleeper::asleep(), Sleeper::in_chunks(1)] {
         let mut run = Run::new();
         let wait = run.wait(0, &sleeper, 30);
         run.steps_until(|run, _| run.jumps() == 1);
@@ -157,6 +168,17 @@ fn time_jumps_to_what_a_foreign_thread_waits_for() {
         assert_eq!(*whose, Whose::Thread(wait.thread, FUTEX));
         assert!(overdue.to_string().ends_with(", in futex"), "{overdue}");
     }
+}
+
+/// With so many, somebody is always between two chunks.
+#[test]
+fn many_threads_in_chunks_do_not_keep_time_from_jumping() {
+    let (mut run, sleeper) = (Run::new(), Sleeper::in_chunks(200));
+    for (entry, tid) in (0..).zip(&sleeper.tids) {
+        run.wait_of(entry, Thread { tid: *tid, pid: sleeper.pid() }, 30);
+    }
+    run.steps_until(|run, _| run.jumps() == 1);
+    assert_eq!(run.page().waits().unwrap().entries.len(), 200);
 }
 
 #[test]
@@ -195,7 +217,7 @@ fn a_forsaken_wait_is_emptied() {
 
 #[test]
 fn so_is_that_of_a_thread_that_has_ended() {
-    let (mut run, sleeper) = (Run::new(), Sleeper::in_chunks());
+    let (mut run, sleeper) = (Run::new(), Sleeper::in_chunks(1));
     let wait = run.wait(0, &sleeper, -1);
     end(run.page(), &wait);
     begin(run.page(), &Wait { thread: Thread { tid: 1, ..wait.thread }, ..wait });
@@ -204,7 +226,7 @@ fn so_is_that_of_a_thread_that_has_ended() {
 
 #[test]
 fn whoever_still_waits_in_chunks_has_not_forsaken_it() {
-    let (mut run, sleeper) = (Run::new(), Sleeper::in_chunks());
+    let (mut run, sleeper) = (Run::new(), Sleeper::in_chunks(1));
     let wait = run.wait(0, &sleeper, -1);
     for _ in 0..1_000 {
         assert!(run.step().is_err());
@@ -272,13 +294,19 @@ fn nobody_jumps_over_threads_without_an_entry() {
 #[test]
 fn a_forked_child_is_counted_in() {
     let (mut run, sleeper) = (Run::new(), Sleeper::asleep());
-    let parent = Sleeper::new("sleep 600 & wait");
+    let mut parent = Command::new("sh");
+    parent.args(["-c", "read go; sleep 600 & wait"]).stdin(Stdio::piped());
+    let mut parent = Sleeper::of(parent.spawn().unwrap());
     run.page().enrol(parent.pid()).unwrap();
-    run.wait(0, &sleeper, 30);
-    run.steps_until(|run, _| run.jumps() == 1);
-    let mut child = run.slots();
-    assert!(child.remove(&parent.pid()) && child.remove(&sleeper.pid()));
-    let child = child.pop_last().expect("before time jumped");
+    run.wait(0, &sleeper, 1_000_000);
+    run.steps_until(|run, _| run.jumps() == 3);
+    let known = run.slots();
+    assert_eq!(known, [parent.pid(), sleeper.pid()].into());
+    // Its children have been listed before: now it runs, and they must be listed again.
+    drop(parent.child.stdin.take());
+    run.steps_until(|run, _| run.slots().len() == 3);
+    let child = *run.slots().difference(&known).next().unwrap();
+    run.steps_until(|run, _| run.jumps() > 10);
     signal_to("-KILL", child);
     run.steps_until(|run, _| !run.slots().contains(&child));
 }

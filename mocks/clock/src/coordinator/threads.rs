@@ -27,9 +27,11 @@
 //! - A signal interrupts the chunk, and its handler is the program's code. A handler that is at work is seen
 //!   awake, or has an entry of its own if it waits. When it returns, the chunk ends as interrupted, and the wait with it.
 //!
-//! What is not seen: a handler that has something done and then sleeps without a deadline, or leaves by a long jump;
-//! its thread's entry stays, and covers what it does from there on. Once such an entry is overdue, it is emptied: see
-//! [`super::forsaken`].
+//! What is not seen: a handler that has something done, in the moment between two looks, and then sleeps without a
+//! deadline. Nor one that leaves by a long jump: its thread's entry stays, and covers what it does from there on, until
+//! it is overdue and emptied ([`super::forsaken`]). Nor one in a call that the kernel then takes up again by itself
+//! (`mq_timedsend`, `mq_timedreceive`, `recvmmsg`, `futex_wait`, `futex_waitv` under `SA_RESTART`, `FUTEX_LOCK_PI`
+//! always): the wait goes on under the same number.
 //!
 //! A thread between two chunks is awake for some microseconds, and with many of them there is always one. It is
 //! looked at again, some moments later: for its part, any moment before the table is read again will do.
@@ -70,7 +72,11 @@ struct Thread {
     schedstat: File,
     /// Not every kernel has it.
     wchan: Option<File>,
+    /// Nor this.
+    children: Option<File>,
     ran: Ran,
+    /// What it did when its state was last read; it does so still if it has not run since.
+    state: char,
     /// What the last look found: that it had run since the one before, or was awake.
     had_run: bool,
     /// How many full looks in a row have found it asleep, but perhaps on its processor.
@@ -84,7 +90,7 @@ struct Thread {
 pub(crate) enum Care {
     /// The counters, and the states of those who have run or were awake: cheaper, and enough for a first look.
     Glance,
-    /// Every state, whether it is off its processor, and the counters: what a second look needs.
+    /// Also whether it is off its processor, and the state of those who may not be: what a second look needs.
     Full,
 }
 
@@ -156,7 +162,12 @@ impl Process {
         }
         // Before they are listed: whoever runs meanwhile is seen to have run at the next look.
         self.may_have_forked = false;
-        family::children(self.pid).map(Some)
+        let mut children = BTreeSet::new();
+        for thread in &self.threads {
+            let Some(list) = &thread.children else { return family::searched(self.pid).map(Some) };
+            children.append(&mut family::listed(list)?);
+        }
+        Ok(Some(children))
     }
 
     fn look_at_each(
@@ -173,22 +184,22 @@ impl Process {
         let (pid, listed) = (self.pid, self.threads.len());
         let name = |tid, stat: &Stat| ThreadName { pid, tid, name: stat.name.clone(), state: stat.state };
         for thread in self.threads.iter_mut().filter(|thread| !skip(thread.tid)) {
-            let found = match waits.contains_key(&thread.tid) {
-                true => thread.look_between_chunks(care)?,
-                false => thread.look(care)?,
-            };
+            let waits = waits.contains_key(&thread.tid);
+            let found = if waits { thread.look_between_chunks(care)? } else { thread.look(care)? };
             let Some(found) = found else {
                 self.stale = true;
                 continue;
             };
             seen += 1;
-            let Some(stat) = found.stat else { continue };
-            self.stale |= stat.threads != listed;
-            match stat.state {
-                'R' | 'D' => return Ok(Look::Awake(name(thread.tid, &stat))),
+            match thread.state {
                 'T' | 't' => stopped += 1,
                 'Z' | 'X' => dead += 1,
                 _ => {}
+            }
+            let Some(stat) = found.stat else { continue };
+            self.stale |= stat.threads != listed;
+            if stat.is_awake() {
+                return Ok(Look::Awake(name(thread.tid, &stat)));
             }
             if found.ran {
                 stirred = stirred.or_else(|| Some(name(thread.tid, &stat)));
@@ -227,28 +238,38 @@ impl Thread {
     fn open(tasks: &str, tid: u32) -> io::Result<Option<Self>> {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
-        let (wchan, ran) = (open("wchan")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, ran, had_run: true, doubts: 0, told: false }))
+        let (wchan, children, ran) = (open("wchan")?, open("children")?, Ran::default());
+        Ok(Some(Self {
+            tid,
+            stat,
+            schedstat,
+            wchan,
+            children,
+            ran,
+            state: '?',
+            had_run: true,
+            doubts: 0,
+            told: false,
+        }))
     }
 
     /// `None` if the thread has ended.
     fn look(&mut self, care: Care) -> io::Result<Option<Found>> {
-        // The counters come last: one who is off its processor, and is then seen not to have run, slept on.
-        let (mut stat, mut on_processor) = (None, false);
-        if care == Care::Full || self.had_run {
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            stat = Some(Stat::parse(&text)?);
-        }
-        if care == Care::Full {
-            on_processor = self.may_be_on_processor()?;
+        // The counters come last: one who is off its processor, and is then seen not to have run, slept on. Its state is
+        // the dearest to read, and need not be: who sleeps and has not run since it was read sleeps as it did then.
+        let on_processor = care == Care::Full && self.may_be_on_processor()?;
+        let mut stat = None;
+        if self.had_run || on_processor {
+            let Some(now) = self.stat()? else { return Ok(None) };
+            stat = Some(now);
         }
         let Some(text) = read(&self.schedstat)? else { return Ok(None) };
         let counted = Ran::parse(&text)?;
         let ran = counted != self.ran;
         self.ran = counted;
         if ran && stat.is_none() {
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            stat = Some(Stat::parse(&text)?);
+            let Some(now) = self.stat()? else { return Ok(None) };
+            stat = Some(now);
         }
         let doubtful = on_processor && self.doubts < DOUBTS;
         self.doubts = if on_processor && !ran { self.doubts.saturating_add(1) } else { 0 };
@@ -268,8 +289,7 @@ impl Thread {
             if chance > 0 {
                 machine::pause(MOMENT);
             }
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            let stat = Stat::parse(&text)?;
+            let Some(stat) = self.stat()? else { return Ok(None) };
             let on_processor = self.may_be_on_processor()?;
             self.told |= !on_processor;
             let doubtful = on_processor && (self.told || self.doubts < DOUBTS);
@@ -281,6 +301,14 @@ impl Thread {
             }
         }
         Ok(Some(found))
+    }
+
+    /// What it does; `None` if it has ended.
+    fn stat(&mut self) -> io::Result<Option<Stat>> {
+        let Some(text) = read(&self.stat)? else { return Ok(None) };
+        let stat = Stat::parse(&text)?;
+        self.state = stat.state;
+        Ok(Some(stat))
     }
 
     /// Only of a thread off its processor does the kernel tell where it waits.
@@ -388,7 +416,7 @@ mod tests {
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
         let mut process = Process::new(child.id());
         let seen = (0..2_000).any(|_| {
-            crate::machine::pause(std::time::Duration::from_millis(1));
+            machine::pause(Duration::from_millis(1));
             process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted
         });
         child.kill().unwrap();
@@ -413,7 +441,7 @@ mod tests {
     #[test]
     fn this_thread_is_awake_and_others_are_asleep() {
         let (tell, told) = mpsc::channel::<()>();
-        let me = crate::machine::thread_id();
+        let me = machine::thread_id();
         let other = std::thread::spawn(move || told.recv());
         let mut process = Process::new(std::process::id());
         for care in [Care::Glance, Care::Full] {
@@ -433,14 +461,14 @@ mod tests {
         static DONE: AtomicBool = AtomicBool::new(false);
         let (tell, told) = mpsc::channel();
         let runner = std::thread::spawn(move || {
-            tell.send(crate::machine::thread_id()).unwrap();
+            tell.send(machine::thread_id()).unwrap();
             let mut drawn = 12_345_u64;
             while !DONE.load(Ordering::Relaxed) {
                 drawn = drawn.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 for _ in 0..(drawn >> 33) % 60_000 {
                     RAN.fetch_add(1, Ordering::SeqCst);
                 }
-                crate::machine::pause(std::time::Duration::from_micros(60));
+                machine::pause(Duration::from_micros(60));
             }
         });
         let tid = told.recv().unwrap();

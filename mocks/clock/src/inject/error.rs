@@ -49,7 +49,7 @@ impl fmt::Display for SpawnError {
         match self {
             SpawnError::Program { program, source } => write!(f, "start {program}: {source}"),
             SpawnError::Foreign { program, why } => {
-                write!(f, "bring {program} onto the clock: {why}; in real time it can run (--time real)")
+                write!(f, "bring {program} onto the clock: {why}; in real time it can run")
             }
             SpawnError::FromOutside(program) => {
                 write!(f, "bring {program} onto the clock: only the process that made the clock can")

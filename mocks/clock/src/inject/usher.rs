@@ -18,7 +18,7 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace;
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 use rustix::process::{getpid, getppid, set_parent_process_death_signal};
 
@@ -30,6 +30,7 @@ use super::{alarms, exec};
 use crate::coordinator::Watchful;
 use crate::machine;
 use crate::page::Page;
+use crate::page::slots::is_alive;
 use crate::shared::{Mover, Shared};
 use crate::virtual_clock::{PAGE_VARIABLE, VirtualClock};
 
@@ -132,11 +133,21 @@ impl Usher {
                 }
             }
             if look % SWEEP == 0 {
-                // Those who have ended unseen: children of others. What cannot be freed now is freed later.
-                let _ = self.page().free_stale();
+                self.sweep();
             }
         }
         self.end_all();
+    }
+
+    /// Frees what those have published who have ended unseen: children of others.
+    fn sweep(&self) {
+        // What cannot be read or freed now is freed later.
+        let Ok(published) = self.page().published() else { return };
+        let slots = published.table.slots.iter().map(|slot| slot.pid);
+        let all: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
+        for pid in all.into_iter().filter(|pid| !is_alive(*pid)) {
+            let _ = self.page().free_all(pid);
+        }
     }
 
     /// Ends whoever has this clock: children of children too, which nobody would serve any more.
@@ -234,7 +245,7 @@ impl Usher {
     }
 }
 
-/// Starts a program that stops at its first instruction.
+/// Starts a program that stops at its first instruction. It blocks no signals, whatever this process blocks.
 #[expect(unsafe_code, reason = "code between fork and exec must be declared safe there")]
 fn start_traced(command: &mut Command) -> io::Result<Child> {
     let parent = getpid();
@@ -243,9 +254,10 @@ fn start_traced(command: &mut Command) -> io::Result<Child> {
         if getppid() != Some(parent) {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
+        SigSet::empty().thread_set_mask()?;
         ptrace::traceme().map_err(|_| io::Error::from_raw_os_error(CANNOT_BE_TRACED))
     };
-    // SAFETY: it makes three system calls, takes no lock and no memory.
+    // SAFETY: it makes four system calls, takes no lock and no memory.
     unsafe { command.pre_exec(prepare) };
     command.spawn()
 }

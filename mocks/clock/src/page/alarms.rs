@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{ALARMS, ALARMS_MAX, SHARED, alarm};
-use super::{Page, half_word, word};
+use super::{Page, half_word, index, word};
 
 const TABLE: u64 = SHARED + ALARMS;
-const LENGTH: usize = alarm::LENGTH as usize;
-const ALL: usize = ALARMS_MAX as usize;
+const LENGTH: usize = index(alarm::LENGTH);
+const ALL: usize = index(ALARMS_MAX);
 
 /// A timer that is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,27 +72,28 @@ impl Page {
 
 /// One entry; `None` if it is empty.
 fn read(entry: u64, bytes: &[u8]) -> Option<Alarm> {
-    let at = |field: u64| usize::try_from(field).expect("a small number");
-    let pid = half_word(bytes, at(alarm::PID));
+    let pid = half_word(bytes, index(alarm::PID));
     (pid != 0).then(|| Alarm {
         pid,
-        call: half_word(bytes, at(alarm::CALL)),
-        which: word(bytes, at(alarm::WHICH)),
-        deadline: word(bytes, at(alarm::DEADLINE)),
-        interval: word(bytes, at(alarm::INTERVAL)),
-        set: word(bytes, at(alarm::SET)),
+        call: half_word(bytes, index(alarm::CALL)),
+        which: word(bytes, index(alarm::WHICH)),
+        deadline: word(bytes, index(alarm::DEADLINE)),
+        interval: word(bytes, index(alarm::INTERVAL)),
+        set: word(bytes, index(alarm::SET)),
         entry,
     })
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::layout::head;
     use super::*;
     use crate::line::Line;
 
     /// Writes what a process that sets a timer writes.
     pub(crate) fn set(page: &Page, alarm: &Alarm) {
         let at = TABLE + alarm.entry * alarm::LENGTH;
+        page.put_u64(SHARED + head::TRAPS, page.traps().unwrap() + 1).unwrap();
         page.put_u32(at + alarm::PID, alarm.pid).unwrap();
         page.put_u32(at + alarm::CALL, alarm.call).unwrap();
         page.put_u64(at + alarm::WHICH, alarm.which).unwrap();
@@ -107,10 +108,12 @@ pub(crate) mod tests {
         let last = Alarm { pid: 7, call: 38, which: 1, deadline: 99, interval: 5, set: 3, entry: 63 };
         let other = Alarm { pid: 8, entry: 0, ..last };
         let taken_back = Alarm { deadline: 0, entry: 1, ..last };
-        [last, other, taken_back].iter().for_each(|alarm| set(&page, alarm));
-        assert_eq!(page.alarms().unwrap(), [other, last]);
+        for alarm in [last, other, taken_back] {
+            set(&page, &alarm);
+        }
+        assert_eq!(page.published().unwrap().alarms, [other, last]);
         page.free_alarms(7).unwrap();
-        assert_eq!(page.alarms().unwrap(), [other]);
+        assert_eq!(page.published().unwrap().alarms, [other]);
         assert_eq!(page.all_alarms().unwrap().len(), 1, "also the one that was taken back");
     }
 }

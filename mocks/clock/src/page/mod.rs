@@ -71,6 +71,9 @@ const MAGIC_AT: u64 = CLOCK + clock::MAGIC;
 const VERSION_AT: u64 = CLOCK + clock::VERSION;
 const OWNER_AT: u64 = CLOCK + clock::OWNER;
 
+/// Where the number of traps stands in the shared part.
+const TRAPS: usize = index(head::TRAPS);
+
 const MAGIC: u64 = u64::from_be_bytes(*b"mockclok");
 const VERSION: u32 = 2;
 
@@ -234,18 +237,12 @@ impl Page {
 
     /// All that everybody has published, as far as one reading can tell.
     pub(crate) fn published(&self) -> io::Result<Published> {
-        Ok(Published { table: self.table()?, waits: self.waits()?, alarms: self.alarms()? })
-    }
-
-    /// Frees what processes have published that are gone.
-    pub(crate) fn free_stale(&self) -> io::Result<()> {
-        let published = self.published()?;
-        let slots = published.table.slots.iter().map(|slot| slot.pid);
-        let pids: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
-        for pid in pids.into_iter().filter(|pid| !slots::is_alive(*pid)) {
-            self.free_all(pid)?;
-        }
-        Ok(())
+        let mut shared = [0; slots::END];
+        self.file.read_exact_at(&mut shared, SHARED)?;
+        let waits = self.waits_with(&shared)?;
+        // Who sets an alarm has been trapped.
+        let alarms = if word(&shared, TRAPS) == 0 { Vec::new() } else { self.alarms()? };
+        Ok(Published { table: Table::read(&shared), waits, alarms })
     }
 
     /// Frees what one process has published that is gone.
@@ -303,6 +300,12 @@ impl fmt::Display for PageError {
 
 impl std::error::Error for PageError {}
 
+/// A place on the page as an index into what was read of it.
+#[expect(clippy::cast_possible_truncation, reason = "the page is short")]
+const fn index(at: u64) -> usize {
+    at as usize
+}
+
 fn word(bytes: &[u8], at: usize) -> u64 {
     u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
@@ -315,6 +318,7 @@ fn half_word(bytes: &[u8], at: usize) -> u32 {
 mod tests {
     use proptest::prelude::*;
 
+    use super::waits::Wait;
     use super::*;
 
     fn page(line: Line) -> Page {
@@ -368,5 +372,25 @@ mod tests {
         let old = page(Line::still(0, 0));
         old.put_u32(VERSION_AT, 9).unwrap();
         assert!(Page::open(old.place()).unwrap_err().to_string().contains("version 9"));
+    }
+
+    #[test]
+    fn what_the_dead_have_published_is_freed() {
+        let page = page(Line::still(0, 0));
+        let wait =
+            |entry, pid| Wait { thread: Thread { tid: 5, pid }, deadline: 9, number: 1, call: 35, entry };
+        let alarm = |entry, pid| Alarm { pid, call: 37, which: 0, deadline: 9, interval: 0, set: 1, entry };
+        for (entry, pid) in [(0, 4_194_304), (1, std::process::id()), (2, 4_194_305)] {
+            assert!(page.enrol(pid).unwrap());
+            waits::tests::begin(&page, &wait(entry, pid));
+            alarms::tests::set(&page, &alarm(entry, pid));
+        }
+        for pid in [4_194_304, 4_194_305] {
+            page.free_all(pid).unwrap();
+        }
+        let left = page.published().unwrap();
+        assert_eq!(left.table.slots.len(), 1);
+        assert_eq!(left.waits.entries, [wait(1, std::process::id())]);
+        assert_eq!(left.alarms, [alarm(1, std::process::id())]);
     }
 }

@@ -1,6 +1,6 @@
 //! Remarks: what foreign processes do that this clock does not move.
 //!
-//! The last of them stand in a ring; all are counted.
+//! As many as there is room for stand in a table, each once; all are counted.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{REMARKS, REMARKS_MAX, SHARED, head, remark};
-use super::{Page, calls, half_word};
+use super::{Page, calls, half_word, index};
 
-const LENGTH: usize = remark::LENGTH as usize;
-const ALL: usize = REMARKS_MAX as usize;
+const LENGTH: usize = index(remark::LENGTH);
+const ALL: usize = index(REMARKS_MAX);
 
 /// One process, and one system call of its that keeps real time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,12 +26,12 @@ impl fmt::Display for Remark {
     }
 }
 
-/// The last remarks, each once.
+/// The remarks in the table, and how many there were.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remarks {
     /// How many were ever made.
     pub(crate) made: u64,
-    pub(crate) last: BTreeSet<Remark>,
+    pub(crate) named: BTreeSet<Remark>,
 }
 
 impl Page {
@@ -40,9 +40,12 @@ impl Page {
         let made = self.get_u64(SHARED + head::REMARKS_MADE)?;
         let mut bytes = [0; ALL * LENGTH];
         self.file.read_exact_at(&mut bytes, SHARED + REMARKS)?;
-        let read = |bytes: &[u8]| Remark { pid: half_word(bytes, 0), call: half_word(bytes, 4) };
-        let last = bytes.chunks_exact(LENGTH).map(read).filter(|remark| remark.pid != 0).collect();
-        Ok(Remarks { made, last })
+        let read = |bytes: &[u8]| Remark {
+            pid: half_word(bytes, index(remark::PID)),
+            call: half_word(bytes, index(remark::CALL)),
+        };
+        let named = bytes.chunks_exact(LENGTH).map(read).filter(|remark| remark.pid != 0).collect();
+        Ok(Remarks { made, named })
     }
 }
 
@@ -55,21 +58,23 @@ pub(crate) mod tests {
     pub(crate) fn make(page: &Page, remark: Remark) {
         let made = page.get_u64(SHARED + head::REMARKS_MADE).unwrap();
         page.put_u64(SHARED + head::REMARKS_MADE, made + 1).unwrap();
-        let at = SHARED + REMARKS + made % REMARKS_MAX * remark::LENGTH;
+        if made >= REMARKS_MAX {
+            return;
+        }
+        let at = SHARED + REMARKS + made * remark::LENGTH;
         page.put_u32(at + remark::CALL, remark.call).unwrap();
         page.put_u32(at + remark::PID, remark.pid).unwrap();
     }
 
     #[test]
-    fn the_last_are_told_and_all_are_counted() {
+    fn a_full_table_is_told_and_all_are_counted() {
         let page = Page::create(Line::still(0, 0), 0, 0).unwrap();
         for call in 0..40 {
             make(&page, Remark { pid: 12, call });
         }
-        make(&page, Remark { pid: 12, call: 39 });
         let remarks = page.remarks().unwrap();
-        assert_eq!((remarks.made, remarks.last.len()), (41, 31));
-        assert_eq!(remarks.last.first(), Some(&Remark { pid: 12, call: 9 }));
+        assert_eq!((remarks.made, remarks.named.len()), (40, 32));
+        assert!((0..32).all(|call| remarks.named.contains(&Remark { pid: 12, call })));
     }
 
     #[test]

@@ -21,13 +21,15 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::layout::{self, SHARED, head};
-use super::{Page, half_word, word};
+use super::{Page, half_word, index, word};
 use crate::machine;
 
 const TURNED_AWAY: u64 = SHARED + head::TURNED_AWAY;
-const HEAD: usize = layout::SLOTS as usize;
+const HEAD: usize = index(layout::SLOTS);
 const TABLE: u64 = SHARED + layout::SLOTS;
 const LENGTH: usize = 32;
+/// Where the table ends in the shared part.
+pub(super) const END: usize = HEAD + SLOTS * LENGTH;
 /// The activity of a process that has just joined.
 const JOINED: u64 = 1;
 /// How often, and how far apart, the lock is tried: for a second, where a microsecond is usual.
@@ -52,6 +54,23 @@ pub(crate) struct Slot {
 pub(crate) struct Table {
     pub(crate) slots: Vec<Slot>,
     pub(crate) turned_away: u64,
+}
+
+impl Table {
+    /// Reads it from the shared part, up to its own end.
+    pub(super) fn read(shared: &[u8; END]) -> Self {
+        let (head, slots) = shared.split_at(HEAD);
+        let some = |value: u64| (value != 0).then_some(value);
+        let slot = |at: &[u8]| Slot {
+            pid: half_word(at, 0),
+            timer_thread: Some(half_word(at, 4)).filter(|tid| *tid != 0),
+            deadline: some(word(at, 8)),
+            guards: word(at, 16),
+            activity: word(at, 24),
+        };
+        let taken = slots.chunks_exact(LENGTH).filter(|at| half_word(at, 0) != 0);
+        Self { slots: taken.map(slot).collect(), turned_away: word(head, 0) }
+    }
 }
 
 /// A slot, to be written by its process.
@@ -152,19 +171,9 @@ impl Page {
 
     /// Everybody who takes part, as far as one reading can tell.
     pub(crate) fn table(&self) -> io::Result<Table> {
-        let mut bytes = [0; HEAD + SLOTS * LENGTH];
+        let mut bytes = [0; END];
         self.file.read_exact_at(&mut bytes, SHARED)?;
-        let (head, table) = bytes.split_at(HEAD);
-        let some = |value: u64| (value != 0).then_some(value);
-        let slot = |at: &[u8]| Slot {
-            pid: half_word(at, 0),
-            timer_thread: Some(half_word(at, 4)).filter(|tid| *tid != 0),
-            deadline: some(word(at, 8)),
-            guards: word(at, 16),
-            activity: word(at, 24),
-        };
-        let slots = table.chunks_exact(LENGTH).map(slot).filter(|slot| slot.pid != 0).collect();
-        Ok(Table { slots, turned_away: word(head, 0) })
+        Ok(Table::read(&bytes))
     }
 
     fn raw_table(&self) -> io::Result<[u8; SLOTS * LENGTH]> {

@@ -10,12 +10,15 @@ use std::io;
 use std::os::unix::fs::FileExt;
 
 use super::layout::{SHARED, WAITS, WAITS_MAX, head, wait};
-use super::{Page, Thread, word};
+use super::{Page, Thread, index, word};
 
 const TABLE: u64 = SHARED + WAITS;
-const LENGTH: usize = wait::LENGTH as usize;
-/// From the number of crowded threads to that of entries ever used.
-const COUNTS: usize = (head::WAITS_TOP + 8 - head::CROWDED) as usize;
+const LENGTH: usize = index(wait::LENGTH);
+/// Both ids of a thread are one word.
+const _: () = assert!(wait::PID == wait::TID + 4);
+const CROWDED: usize = index(head::CROWDED);
+const TOP: usize = index(head::WAITS_TOP);
+const COUNTERS: usize = TOP + 8;
 
 /// A thread that waits for a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,11 +51,17 @@ impl Waits {
 impl Page {
     /// Everybody who waits, as far as one reading can tell. An entry without a deadline is only being written.
     pub(crate) fn waits(&self) -> io::Result<Waits> {
-        let mut counts = [0; COUNTS];
-        self.file.read_exact_at(&mut counts, SHARED + head::CROWDED)?;
-        let entries = self.raw_waits(word(&counts, COUNTS - 8))?;
+        let mut bytes = [0; COUNTERS];
+        self.file.read_exact_at(&mut bytes, SHARED)?;
+        self.waits_with(&bytes)
+    }
+
+    /// The same, where what is shared has been read already, at least its counters.
+    pub(super) fn waits_with(&self, shared: &[u8]) -> io::Result<Waits> {
+        let [crowded, top] = [CROWDED, TOP].map(|at| word(shared, at));
+        let entries = self.raw_waits(top)?;
         let entries = (0..).zip(entries.chunks_exact(LENGTH)).filter_map(|(entry, bytes)| read(entry, bytes));
-        Ok(Waits { entries: entries.filter(|wait| wait.deadline != 0).collect(), crowded: word(&counts, 0) })
+        Ok(Waits { entries: entries.filter(|wait| wait.deadline != 0).collect(), crowded })
     }
 
     /// Empties the entries of a process whose threads wait no more: it has ended, or has become another program.
@@ -77,9 +86,8 @@ impl Page {
 
     /// The entries that were ever used, if it is true that there are `top`.
     fn raw_waits(&self, top: u64) -> io::Result<Vec<u8>> {
-        let used = usize::try_from(top.min(WAITS_MAX)).expect("a small number");
-        let mut bytes = vec![0; used * LENGTH];
-        if used > 0 {
+        let mut bytes = vec![0; index(top.min(WAITS_MAX)) * LENGTH];
+        if !bytes.is_empty() {
             self.file.read_exact_at(&mut bytes, TABLE)?;
         }
         Ok(bytes)
@@ -92,9 +100,9 @@ fn place(entry: u64) -> u64 {
 
 /// One entry; `None` if it is free.
 fn read(entry: u64, bytes: &[u8]) -> Option<Wait> {
-    let at = |field: u64| word(bytes, usize::try_from(field).expect("a small number"));
+    let at = |field: u64| word(bytes, index(field));
     Some(Wait {
-        thread: Thread::read(bytes, 0)?,
+        thread: Thread::read(bytes, index(wait::TID))?,
         deadline: at(wait::DEADLINE),
         number: at(wait::NUMBER),
         call: at(wait::CALL),
@@ -151,7 +159,9 @@ pub(crate) mod tests {
         #[test]
         fn whoever_waits_is_read(waits in waits(), pick: prop::sample::Index) {
             let page = page();
-            waits.iter().for_each(|wait| begin(&page, wait));
+            for wait in &waits {
+                begin(&page, wait);
+            }
             prop_assert_eq!(&page.waits().unwrap().entries, &waits);
             if !waits.is_empty() {
                 let one = waits[pick.index(waits.len())];
@@ -160,7 +170,9 @@ pub(crate) mod tests {
                     waits.iter().filter(|wait| wait.thread.pid != one.thread.pid).copied().collect();
                 prop_assert_eq!(page.waits().unwrap().entries, rest);
             }
-            waits.iter().for_each(|wait| end(&page, wait));
+            for wait in &waits {
+                end(&page, wait);
+            }
             prop_assert_eq!(page.waits().unwrap(), Waits::default());
         }
 

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use mock_clock::{Clock as _, ClockError, Mode, PAGE_VARIABLE, Rate, Time, VirtualClock};
+use clap::{Args, Parser, Subcommand};
+use mock_clock::{LogLevel, TimeArguments};
 use mock_hetzner::Profile;
 
 /// A Hetzner Cloud in one process: servers, networks, volumes and all that clients ask for, in memory, without a bill
@@ -28,8 +28,8 @@ Point a client at it with HCLOUD_ENDPOINT=http://127.0.0.1:8080/v1 and HCLOUD_TO
 The port of the administration (bill, troubles, state, reset) asks for no token, so it listens on the loopback only;
 `curl http://127.0.0.1:8081/` lists what it can.
 
-Time passes as it does elsewhere, unless --rate says otherwise. Started inside a run of scaleproof (MOCK_CLOCK_PAGE
-is set), it follows the clock of that run.
+Time passes as it does elsewhere, unless --rate or --idle-skip says otherwise. Started inside a run of scaleproof
+(MOCK_CLOCK_PAGE is set), it follows the clock of that run.
 
 Exit codes:
    0  it was told to end and did
@@ -64,9 +64,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<PathBuf>,
 
-    /// Let time pass so many times faster, from 1 to 100
-    #[arg(long, value_name = "N", value_parser = rate)]
-    rate: Option<Rate>,
+    #[command(flatten)]
+    pub(crate) time: TimeArguments,
 
     /// How many requests an hour are let through
     #[arg(long, value_name = "N", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..))]
@@ -82,38 +81,10 @@ pub(crate) struct Serve {
 
     /// How much to tell on standard error
     #[arg(long, value_name = "LEVEL", default_value = "info")]
-    pub(crate) log: Level,
-}
-
-/// What is told. Each tells what those before it tell, too.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Level {
-    Error,
-    Warn,
-    Info,
-    Debug,
-    Trace,
+    pub(crate) log: LogLevel,
 }
 
 impl Serve {
-    /// The clock that was asked for. If time is ours, it goes on from a state that is ahead of the machine's.
-    pub(crate) fn clock(&self, state: Option<Time>) -> Result<VirtualClock, ClockError> {
-        let Some(mode) = self.mode() else { return VirtualClock::join() };
-        let clock = VirtualClock::start(mode, None)?;
-        match state.filter(|state| *state > clock.now()) {
-            Some(state) if mode != Mode::Real => VirtualClock::start(mode, Some(state)),
-            _ => Ok(clock),
-        }
-    }
-
-    pub(crate) fn time_in_words(&self) -> String {
-        match self.mode() {
-            None => "the clock of the run".to_owned(),
-            Some(Mode::Constant(rate)) => format!("{rate} times real time"),
-            Some(mode) => mode.to_string(),
-        }
-    }
-
     /// Where the API listens.
     pub(crate) fn api(&self) -> SocketAddr {
         SocketAddr::new(self.listen, self.port)
@@ -124,15 +95,6 @@ impl Serve {
         let beside = if self.port == 0 { 0 } else { self.port.wrapping_add(1) };
         SocketAddr::from((Ipv4Addr::LOCALHOST, self.admin_port.unwrap_or(beside)))
     }
-
-    /// How time passes, if it is ours to say.
-    fn mode(&self) -> Option<Mode> {
-        match self.rate {
-            Some(rate) => Some(Mode::Constant(rate)),
-            None if std::env::var_os(PAGE_VARIABLE).is_some() => None,
-            None => Some(Mode::Real),
-        }
-    }
 }
 
 /// A token as it can stand in a header.
@@ -142,8 +104,4 @@ fn token(text: &str) -> Result<String, &'static str> {
     } else {
         Err("a token has at least one character, and no spaces or characters beyond ASCII")
     }
-}
-
-fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|e: mock_clock::RateError| format!("failed to {e}"))
 }

@@ -2,7 +2,6 @@
 
 mod arguments;
 mod keeping;
-mod log;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -11,7 +10,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use mock_clock::{Clock as _, ClockError, VirtualClock};
+use mock_clock::{Clock as _, ClockError, Log, VirtualClock};
 use mock_hetzner::{Builder, Catalogue, Cloud, Snapshot, StartError};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::signal::unix::{SignalKind, signal};
@@ -49,8 +48,9 @@ fn run(serve: &Serve) -> Result<(), Trouble> {
     let (keeping, snapshot) = state.unzip();
     let snapshot = snapshot.flatten();
     let taken = snapshot.as_ref().map(Snapshot::taken);
-    let clock = serve.clock(taken).map_err(Trouble::Clock)?;
-    log::start(serve.log, &clock);
+    let log = Log::start(serve.log, "mock_hetzner");
+    let clock = serve.time.clock(taken).map_err(Trouble::Clock)?;
+    log.date_by(&clock);
     if let Some(taken) = taken.filter(|taken| *taken > clock.now()) {
         tracing::warn!(
             "the state is of {taken}, and what was under way then waits until it is as late again"
@@ -147,7 +147,7 @@ admin   http://{admin}
 
 Virtual time is {now} ({time}), the seed is {seed}. {kept} Ctrl-C ends it.",
         now = cloud.clock().now(),
-        time = serve.time_in_words(),
+        time = serve.time.in_words(),
         seed = serve.seed,
     );
     let mut out = io::stdout();
@@ -203,9 +203,10 @@ enum Trouble {
 impl Trouble {
     fn code(&self) -> u8 {
         match self {
-            Self::Catalogue(_) | Self::State(_) | Self::Start { source: StartError::Snapshot(_), .. } => {
-                BAD_INPUT
-            }
+            Self::Clock(ClockError::DateOfRealTime(_) | ClockError::StartTooLate(_))
+            | Self::Catalogue(_)
+            | Self::State(_)
+            | Self::Start { source: StartError::Snapshot(_), .. } => BAD_INPUT,
             _ => UNAVAILABLE,
         }
     }

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use mock_clock::{ClockError, Mode, PAGE_VARIABLE, Rate, VirtualClock};
+use clap::{Args, Parser, Subcommand};
+use mock_clock::{LogLevel, TimeArguments};
 
 /// A Kubernetes control plane in one process: API server, scheduler and controllers, in memory, up in milliseconds
 #[derive(Debug, Parser)]
@@ -53,13 +53,8 @@ pub(crate) struct Serve {
     #[arg(long)]
     pub(crate) bare: bool,
 
-    /// Let time pass so many times faster, from 1 to 100
-    #[arg(long, value_name = "N", conflicts_with = "idle_skip", value_parser = rate)]
-    pub(crate) rate: Option<Rate>,
-
-    /// Skip time in which nobody does anything; for clients that share the clock
-    #[arg(long)]
-    pub(crate) idle_skip: bool,
+    #[command(flatten)]
+    pub(crate) time: TimeArguments,
 
     /// Decides uids and the names that are generated
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -67,50 +62,14 @@ pub(crate) struct Serve {
 
     /// How much to tell on standard error; debug tells every request
     #[arg(long, value_name = "LEVEL", default_value = "info")]
-    pub(crate) log: Level,
-}
-
-/// What is told. Each tells what those before it tell, too.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Level {
-    Error,
-    Warn,
-    Info,
-    Debug,
-    Trace,
+    pub(crate) log: LogLevel,
 }
 
 impl Serve {
-    /// The clock that was asked for.
-    pub(crate) fn clock(&self) -> Result<VirtualClock, ClockError> {
-        match self.mode() {
-            None => VirtualClock::join(),
-            Some(mode) => VirtualClock::start(mode, None),
-        }
-    }
-
     /// All names and addresses by which clients may call it, besides those that every server has.
     pub(crate) fn names(&self) -> Vec<String> {
         let ip = Some(self.listen.ip()).filter(|ip| !ip.is_unspecified() && !ip.is_loopback());
         ip.map(|ip| ip.to_string()).into_iter().chain(self.names.iter().cloned()).collect()
-    }
-
-    pub(crate) fn time_in_words(&self) -> String {
-        match self.mode() {
-            None => "the clock of the run".to_owned(),
-            Some(Mode::Constant(rate)) => format!("{rate} times real time"),
-            Some(mode) => mode.to_string(),
-        }
-    }
-
-    /// How time passes, if it is ours to say.
-    fn mode(&self) -> Option<Mode> {
-        match self.rate {
-            Some(rate) => Some(Mode::Constant(rate)),
-            None if self.idle_skip => Some(Mode::default()),
-            None if std::env::var_os(PAGE_VARIABLE).is_some() => None,
-            None => Some(Mode::Real),
-        }
     }
 }
 
@@ -121,8 +80,4 @@ fn token(text: &str) -> Result<String, &'static str> {
     } else {
         Err("a token has at least one character, and no spaces or characters beyond ASCII")
     }
-}
-
-fn rate(text: &str) -> Result<Rate, String> {
-    text.parse().map_err(|e: mock_clock::RateError| format!("failed to {e}"))
 }

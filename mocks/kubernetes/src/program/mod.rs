@@ -2,7 +2,6 @@
 
 mod arguments;
 mod kubeconfig;
-mod log;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser as _;
-use mock_clock::{Clock as _, ClockError, VirtualClock};
+use mock_clock::{Clock as _, ClockError, Log, VirtualClock};
 use mock_kubernetes::{ControlPlane, StartError};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -42,15 +41,16 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             let _ = writeln!(io::stderr(), "mock-kubernetes: failed to {trouble}");
-            UNAVAILABLE.into()
+            trouble.code().into()
         }
     }
 }
 
 /// From the first thread to the last.
 fn run(serve: &Serve) -> Result<(), Trouble> {
-    let clock = serve.clock().map_err(Trouble::Clock)?;
-    log::start(serve.log, &clock);
+    let log = Log::start(serve.log, "mock_kubernetes");
+    let clock = serve.time.clock(None).map_err(Trouble::Clock)?;
+    log.date_by(&clock);
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(Trouble::System)?;
     runtime.block_on(until_told(serve, clock))
@@ -101,7 +101,7 @@ Virtual time is {now} ({time}), the seed is {seed}. Nothing is kept. Ctrl-C ends
         url = url(plane),
         place = place.display(),
         now = clock.now(),
-        time = serve.time_in_words(),
+        time = serve.time.in_words(),
         seed = serve.seed,
     );
     let mut out = io::stdout();
@@ -144,6 +144,16 @@ enum Trouble {
     System(io::Error),
     Start { listen: SocketAddr, source: StartError },
     Kubeconfig { place: PathBuf, source: io::Error },
+}
+
+impl Trouble {
+    fn code(&self) -> u8 {
+        if let Self::Clock(ClockError::DateOfRealTime(_) | ClockError::StartTooLate(_)) = self {
+            BAD_INPUT
+        } else {
+            UNAVAILABLE
+        }
+    }
 }
 
 impl fmt::Display for Trouble {
