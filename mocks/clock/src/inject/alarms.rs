@@ -62,7 +62,7 @@ fn answered(usher: &mut Usher, pid: u32, thread: Pid) -> bool {
         Ok(Some(Stop::Interrupt)) => ring(usher, pid, thread).is_err(),
         Ok(Some(other)) => {
             // Something else has come in between.
-            if trace::go_on(thread, other).is_ok() {
+            if trace::go_on_to_stop(thread, other).is_ok() {
                 return false;
             }
             true
