@@ -152,7 +152,10 @@
     and ecx, FUTEX_COMMAND
     cmp ecx, FUTEX_LOCK_PI
     je 2f
-    and dword ptr [rbp + FRAME_A1], ~FUTEX_CLOCK_REALTIME
+    cmp ecx, FUTEX_LOCK_PI2
+    jne 5f
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
+5:  and dword ptr [rbp + FRAME_A1], ~FUTEX_CLOCK_REALTIME
     mov ecx, CLOCK_MONOTONIC
     test edx, FUTEX_CLOCK_REALTIME
     jz 3f
@@ -164,6 +167,7 @@
     and edx, ~FUTEX_COMMAND
     or edx, FUTEX_LOCK_PI2
     mov [rbp + FRAME_A1], edx
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
     xor ecx, ecx
     jmp 3b
 1:  from_now_by FRAME_A3
@@ -384,6 +388,7 @@
     xor ecx, ecx
     call .Lat
     mov qword ptr [rbp + FRAME_KIND], UNTIL_WALL
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
     in_chunks FRAME_A4, -ETIMEDOUT
     call .Lwait
     jmp .Lfinish

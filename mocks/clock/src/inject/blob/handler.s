@@ -32,6 +32,7 @@ mock_clock_blob_handler:
     mov qword ptr [rbp + FRAME_KIND], RELATIVE
     mov qword ptr [rbp + FRAME_SETS], 0
     mov qword ptr [rbp + FRAME_ELAPSED], 0
+    mov qword ptr [rbp + FRAME_RESTARTS], 0
     mov qword ptr [rbp + FRAME_CHUNKS], 0
     mov rcx, [r12 + CLOCK + CLOCK_CAP]
     mov [rbp + FRAME_CAP], rcx

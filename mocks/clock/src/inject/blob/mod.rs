@@ -114,7 +114,11 @@ blob! {
     FRAME_SET1 = 232,
     FRAME_SET2 = 360,
     FRAME_SET3 = 488,
+    FRAME_RESTARTS = 616,
     FRAME_LENGTH = 640,
+    // The red zone, and ten words.
+    SEAL_WORDS = 10,
+    SEAL_BELOW = 128 + 80,
     // What a chunk is told as: so long, until a moment of the monotonic clock, of the wall clock.
     RELATIVE = 0,
     UNTIL = 1,

@@ -8,10 +8,13 @@
     call .Lpublish
 1:  call .Lchunk
     call .Lput_sets
+    call .Lput_seal
     call .Lreal
     cmp rax, [rbp + FRAME_TIMED_OUT]
     jne 2f
-    cmp qword ptr [rbp + FRAME_ELAPSED], 0
+    call .Lis_sealed
+    jne 5f
+6:    cmp qword ptr [rbp + FRAME_ELAPSED], 0
     jne 3f
 4:  call .Lnow
     cmp rax, r14
@@ -32,6 +35,36 @@
     mov rax, [rbp + FRAME_TIMED_OUT]
     jb 2b
     jmp 4b
+5:  # A signal was handled when the chunk was over and the thread had not run yet. The program has slept all the time, so
+    # it was interrupted, unless the moment has come or this call is not interrupted.
+    cmp qword ptr [rbp + FRAME_RESTARTS], 0
+    jne 6b
+    call .Lremaining
+    test rax, rax
+    mov rax, [rbp + FRAME_TIMED_OUT]
+    jz 2b
+    call .Lput_sets
+    mov rax, -EINTR
+    jmp 2b
+
+# Marks the memory below the stack, where the kernel writes what a handler of the program's interrupts: it begins below
+# what is left to the interrupted function, with its last word within 64 bytes of that. The caller makes one more call.
+.Lput_seal:
+    lea rdi, [rsp - SEAL_BELOW]
+    mov ecx, SEAL_WORDS
+    mov rax, -1
+    rep stosq
+    ret
+
+# Zero if the mark is there still.
+.Lis_sealed:
+    push rax
+    lea rdi, [rsp + 8 - SEAL_BELOW]
+    mov ecx, SEAL_WORDS
+    mov rax, -1
+    repe scasq
+    pop rax
+    ret
 
 # Writes the next chunk.
 .Lchunk:
