@@ -239,7 +239,18 @@ impl Thread {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
         let (wchan, children, ran) = (open("wchan")?, open("children")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, children, ran, state: '?', had_run: true, doubts: 0, told: false }))
+        Ok(Some(Self {
+            tid,
+            stat,
+            schedstat,
+            wchan,
+            children,
+            ran,
+            state: '?',
+            had_run: true,
+            doubts: 0,
+            told: false,
+        }))
     }
 
     /// `None` if the thread has ended.

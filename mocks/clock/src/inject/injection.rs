@@ -22,6 +22,8 @@ const BELOW: u64 = 64 * 1024;
 const READ: u64 = libc::PROT_READ as u64;
 const WRITE: u64 = libc::PROT_WRITE as u64;
 const EXECUTE: u64 = libc::PROT_EXEC as u64;
+/// Its bit in a mask of signals.
+const SIGSYS: u64 = 1 << (libc::SIGSYS - 1);
 
 /// Why a process cannot be given the clock.
 #[derive(Debug)]
@@ -50,8 +52,8 @@ fn unsupported(why: impl Into<String>) -> Refusal {
 pub(super) enum Filter {
     /// It is its first program, which will pass it on to all others.
     Missing,
-    /// It has, and its region must lie here.
-    For(u64),
+    /// It has, and its region must lie here. When its program was started, it blocked these signals.
+    For { place: u64, mask: u64 },
 }
 
 /// Gives the process the clock whose page is at `page`. It stands at the first instruction of its program.
@@ -89,9 +91,14 @@ fn give_clock(puppet: &mut Puppet, pid: Pid, page: &Path, filter: Filter) -> Res
     // From here on calls that the filter knows must come from the region.
     puppet.call_by(place + Entry::Syscall.offset());
     keep_sigsys(puppet, place)?;
-    if filter == Filter::Missing {
-        set_filter(puppet, place)?;
-    }
+    let mask = match filter {
+        Filter::Missing => {
+            set_filter(puppet, place)?;
+            puppet.blocks()
+        }
+        Filter::For { mask, .. } => mask,
+    };
+    puppet.will_block(mask & !SIGSYS);
     puppet.write(pointer, &(place + IMAGE).to_ne_bytes()).map_err(|e| Refusal::Step("take another vDSO", e))
 }
 
@@ -137,7 +144,7 @@ fn map_region(puppet: &mut Puppet, filter: Filter) -> Result<u64, Refusal> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let candidates = match filter {
         Filter::Missing => &PLACES[..],
-        Filter::For(ref place) => std::slice::from_ref(place),
+        Filter::For { ref place, .. } => std::slice::from_ref(place),
     };
     for place in candidates {
         let mapped = puppet
@@ -200,7 +207,7 @@ fn map_page(puppet: &mut Puppet, place: u64, page: &Path) -> Result<(), Refusal>
     puppet.call(libc::SYS_close, [file]).map_err(step).map(drop)
 }
 
-/// Has SIGSYS handled in the region, and unblocks it.
+/// Has SIGSYS handled in the region.
 fn keep_sigsys(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {
     let step = |e| Refusal::Step("handle SIGSYS", e);
     let below = puppet.stack_pointer() - BELOW;
@@ -210,14 +217,11 @@ fn keep_sigsys(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {
         place + Entry::Handler.offset(),
         flags.cast_unsigned().into(),
         place + Entry::Restorer.offset(),
-        0,
-        1 << (libc::SIGSYS - 1),
+        blob::ASYNCHRONOUS.cast_unsigned(),
     ];
     puppet.write(below, &words.map(u64::to_ne_bytes).concat()).map_err(step)?;
     let sigsys = u64::from(libc::SIGSYS.cast_unsigned());
-    puppet.call(libc::SYS_rt_sigaction, [sigsys, below, 0, 8]).map_err(step)?;
-    let unblock = u64::from(libc::SIG_UNBLOCK.cast_unsigned());
-    puppet.call(libc::SYS_rt_sigprocmask, [unblock, below + 32, 0, 8]).map_err(step).map(drop)
+    puppet.call(libc::SYS_rt_sigaction, [sigsys, below, 0, 8]).map_err(step).map(drop)
 }
 
 fn set_filter(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {

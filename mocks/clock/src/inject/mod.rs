@@ -8,7 +8,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | [`usher`] | the one thread that does it all |
-//! | [`injection`] | the steps, made by a process that stands still: [`puppet`] |
+//! | [`injection`] | the steps, made by a process that stands still: [`puppet`], [`trace`] |
 //! | [`exec`] | the same, when a foreign program starts another |
 //! | [`alarms`] | timers in the kernel, which must not fire in real time |
 //! | [`foreign`] | what the parent holds |
@@ -26,6 +26,7 @@ mod injection;
 mod probe;
 mod puppet;
 mod region;
+mod trace;
 mod usher;
 mod vdso;
 

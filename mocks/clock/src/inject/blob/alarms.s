@@ -77,6 +77,7 @@
 
 # rax: the nanoseconds of the timeval at rsi; carry if it is none.
 .Ltimeval:
+    checked rsi
     mov rax, [rsi + TV_SEC]
     mov rcx, [rsi + TV_USEC]
     cmp rcx, 1000000
@@ -86,6 +87,7 @@
 
 # Writes the entry to rsi, as timevals.
 .Ltell_itimerval:
+    checked rsi
     mov rax, [r13 + ALARM_INTERVAL]
     call 1f
     mov [rsi + IT_INTERVAL + TV_SEC], rax
@@ -99,18 +101,11 @@
     ret
 1:  # Rounded up: what is still to come is never nothing.
     add rax, 999
-    call .Lseconds
-    mov r8, rax
-    mov rax, rdx
-    xor edx, edx
-    mov ecx, 1000
-    div rcx
-    mov rdx, rax
-    mov rax, r8
-    ret
+    jmp .Lmicroseconds
 
 # Writes the entry to rsi, as timespecs.
 .Ltell_itimerspec:
+    checked rsi
     mov rax, [r13 + ALARM_INTERVAL]
     call .Lseconds
     mov [rsi + IT_INTERVAL + TV_SEC], rax
@@ -124,9 +119,12 @@
     ret
 
 .Lsetitimer:
+    # What is not given is all zeros, here.
+    xor r15d, r15d
+    mov [rbp + FRAME_REST], r15
     mov rsi, [rbp + FRAME_A1]
     test rsi, rsi
-    jz .Lgetitimer_old
+    jz 2f
     call .Ltimeval
     jc .Linvalid
     mov r15, rax
@@ -134,7 +132,7 @@
     call .Ltimeval
     jc .Linvalid
     mov [rbp + FRAME_REST], rax
-    entry_of SYS_SETITIMER, 0
+2:  entry_of SYS_SETITIMER, 0
     mov rsi, [rbp + FRAME_A2]
     test rsi, rsi
     jz 1f
@@ -153,16 +151,11 @@
     call .Lfrom_now
 1:  ret
 
-.Lgetitimer_old:
-    mov rsi, [rbp + FRAME_A2]
-    mov [rbp + FRAME_A1], rsi
 .Lgetitimer:
     entry_of SYS_SETITIMER, 0
     mov rsi, [rbp + FRAME_A1]
-    test rsi, rsi
-    jz 1f
     call .Ltell_itimerval
-1:  xor eax, eax
+    xor eax, eax
     jmp .Lfinish
 
 .Lalarm:
@@ -205,6 +198,7 @@
     jz 1f
     mov ecx, [rbp + FRAME_A0]
     mov [r13 + ALARM_CLOCK], rcx
+    mov qword ptr [r13 + ALARM_DEADLINE], 0
     jmp 2f
 1:  call .Lremark
 2:  xor eax, eax
@@ -242,6 +236,22 @@
     xor eax, eax
     jmp .Lfinish
 
+# A new one may have the number of one that was closed while it was set.
+.Ltimerfd_create:
+    call .Lreal
+    test rax, rax
+    js .Lfinish
+    mov [rbp + FRAME_REST], rax
+    mov rsi, rax
+    mov edi, SYS_TIMERFD_SETTIME
+    call .Lknown_alarm
+    mov rax, [rbp + FRAME_REST]
+    test r13, r13
+    jz .Lfinish
+    mov qword ptr [r13 + ALARM_DEADLINE], 0
+    mov qword ptr [r13], 0
+    jmp .Lfinish
+
 .Ltimerfd_settime:
     mov edi, SYS_TIMERFD_SETTIME
     movsxd rsi, dword ptr [rbp + FRAME_A0]
@@ -250,6 +260,7 @@
     jz .Lreal_alarm
     # Of a file the clock is not known, but moments of wall time are many years after its beginning.
     mov rsi, [rbp + FRAME_A2]
+    checked rsi
     xor ecx, ecx
     cmp qword ptr [rsi + IT_VALUE + TV_SEC], WALL_SECONDS_LEAST
     setb cl

@@ -23,3 +23,11 @@
     mov rcx, [rbx + UC_R9]
     mov [rbp + FRAME_A5], rcx
 .endm
+
+# A call that is to read or write where no program can have memory fails as it would in the kernel. (What else is no
+# memory of the program's ends it.)
+.macro checked pointer
+    lea r11, [\pointer - 4096]
+    shr r11, 56
+    jnz .Lbad_address
+.endm
