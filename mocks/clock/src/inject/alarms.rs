@@ -33,13 +33,11 @@ pub(super) fn fire_due(usher: &mut Usher) {
     // A page that cannot be read now is read again.
     let Ok(alarms) = usher.page().alarms() else { return };
     let (now, _) = usher.shared.read();
-    let due: Vec<&Alarm> = alarms.iter().filter(|alarm| alarm.deadline <= now).collect();
-    for alarm in &due {
-        if !usher.called.contains_key(&alarm.pid) {
-            match call(alarm.pid) {
-                Ok(thread) => drop(usher.called.insert(alarm.pid, thread)),
-                Err(e) => fire_from_here(usher, alarm, now, &e),
-            }
+    for alarm in alarms.iter().filter(|alarm| alarm.deadline <= now) {
+        let called = usher.called.get(&alarm.pid).copied();
+        match called.map_or_else(|| call(alarm.pid), Ok) {
+            Ok(thread) => drop(usher.called.insert(alarm.pid, thread)),
+            Err(e) => fire_from_here(usher, alarm, now, e),
         }
     }
     for (pid, thread) in usher.called.clone() {
@@ -64,7 +62,7 @@ fn answered(usher: &mut Usher, pid: u32, thread: Pid) -> bool {
         Ok(Some(Stop::Interrupt)) => ring(usher, pid, thread).is_err(),
         Ok(Some(other)) => {
             // Something else has come in between.
-            if trace::go_on(thread, other).is_ok() {
+            if trace::go_on_to_stop(thread, other).is_ok() {
                 return false;
             }
             true
@@ -72,7 +70,8 @@ fn answered(usher: &mut Usher, pid: u32, thread: Pid) -> bool {
         Err(_) => true,
     };
     usher.called.remove(&pid);
-    if ended {
+    // What could not ring may stand there still.
+    if ended && trace::let_go(thread, 0).is_err() {
         usher.bury(thread);
     }
     true
@@ -80,10 +79,15 @@ fn answered(usher: &mut Usher, pid: u32, thread: Pid) -> bool {
 
 /// Tells a thread of a process to stop.
 fn call(pid: u32) -> nix::Result<Pid> {
-    let thread = thread_of(pid).ok_or(Errno::ESRCH)?;
+    let thread = thread_of(pid).filter(|thread| has_clock(*thread)).ok_or(Errno::ESRCH)?;
     trace::seize(thread)?;
     ptrace::interrupt(thread)?;
     Ok(thread)
+}
+
+/// What stands on the page may have been written by anybody: nobody is called who has no clock.
+fn has_clock(thread: Pid) -> bool {
+    place_of(thread.as_raw().unsigned_abs()).is_ok_and(|place| place.is_some())
 }
 
 /// A thread that will stop soon: the first one may have ended, or wait for a child that has its memory.
@@ -100,10 +104,11 @@ fn thread_of(pid: u32) -> Option<Pid> {
 }
 
 /// A process that a debugger holds cannot be stopped by us. Its alarm clock can be rung all the same.
-fn fire_from_here(usher: &Usher, alarm: &Alarm, now: u64, why: &Errno) {
-    let rung = i64::from(alarm.call) == libc::SYS_setitimer
+fn fire_from_here(usher: &Usher, alarm: &Alarm, now: u64, why: Errno) {
+    let rung = why == Errno::EPERM
+        && i64::from(alarm.call) == libc::SYS_setitimer
         && kill(Pid::from_raw(alarm.pid.cast_signed()), Signal::SIGALRM).is_ok();
-    if !rung && *why != Errno::ESRCH {
+    if !rung && why != Errno::ESRCH {
         tracing::warn!("a timer of process {} is lost: it cannot be traced ({why})", alarm.pid);
     }
     // Set anew or taken back meanwhile, it is not touched.

@@ -176,8 +176,7 @@ fn give_clock(usher: &Usher, process: Pid, place: u64) -> Result<(), Refusal> {
     usher.enrol(process)?;
     // It stands within the call that started the program. One step further it stands at its beginning.
     let step = |e: Errno| Refusal::Step("stop at its first instruction", e.into());
-    ptrace::interrupt(process).map_err(step)?;
-    trace::go_on(process, Stop::Exec).map_err(step)?;
+    trace::go_on_to_stop(process, Stop::Exec).map_err(step)?;
     trace::interrupted(process).map_err(step)?;
     inject(process, usher.page().place(), Filter::For { place, mask })
 }

@@ -74,14 +74,21 @@ pub(super) fn bury(thread: Pid) -> bool {
     }
 }
 
-/// Stops a thread for a moment that has been told to, whatever else comes in between.
+/// Waits until a thread stands still that was told to, whatever else comes in between.
 pub(super) fn interrupted(thread: Pid) -> nix::Result<()> {
     loop {
         match stop(thread)? {
             Stop::Interrupt => return Ok(()),
-            other => go_on(thread, other)?,
+            other => go_on_to_stop(thread, other)?,
         }
     }
+}
+
+/// Lets a thread go on that stands still for something else than it was told to. Any stop makes the kernel forget
+/// that another was wanted, so it is told again.
+pub(super) fn go_on_to_stop(thread: Pid, from: Stop) -> nix::Result<()> {
+    ptrace::interrupt(thread)?;
+    go_on(thread, from)
 }
 
 /// Lets a thread go on from a stop.
