@@ -213,8 +213,12 @@ fn keep_sigsys(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {
     let below = puppet.stack_pointer() - BELOW;
     let restorer = 0x0400_0000;
     let flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER | restorer;
-    let words =
-        [place + Entry::Handler.offset(), flags.cast_unsigned().into(), place + Entry::Restorer.offset(), 0];
+    let words = [
+        place + Entry::Handler.offset(),
+        flags.cast_unsigned().into(),
+        place + Entry::Restorer.offset(),
+        blob::ASYNCHRONOUS.cast_unsigned(),
+    ];
     puppet.write(below, &words.map(u64::to_ne_bytes).concat()).map_err(step)?;
     let sigsys = u64::from(libc::SIGSYS.cast_unsigned());
     puppet.call(libc::SYS_rt_sigaction, [sigsys, below, 0, 8]).map_err(step).map(drop)

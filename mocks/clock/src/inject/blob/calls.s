@@ -37,6 +37,13 @@
     mov qword ptr [rbp + FRAME_TIMED_OUT], \result
 .endm
 
+# The mask of signals is argument \argument, whose length is the next.
+.macro masked argument, length
+    lea rdi, [rbp + \argument]
+    call .Lwith_mask
+    mov qword ptr [rbp + \length], 8
+.endm
+
 # r14: the moment so far from now as the timespec says that argument \argument points to; zero if that is now.
 .macro from_now_by argument
     mov rsi, [rbp + \argument]
@@ -79,9 +86,13 @@
 .Lsleep:
     # rcx: where an interrupted sleep writes what is left of it.
     mov [rbp + FRAME_REST], rcx
-    mov qword ptr [rbp + FRAME_CALL], SYS_NANOSLEEP
+    # A poll of nothing sleeps as well, and takes a mask of signals.
+    mov qword ptr [rbp + FRAME_CALL], SYS_PPOLL
+    mov qword ptr [rbp + FRAME_A0], 0
     mov qword ptr [rbp + FRAME_A1], 0
-    in_chunks FRAME_A0, 0
+    mov qword ptr [rbp + FRAME_A3], 0
+    masked FRAME_A3, FRAME_A4
+    in_chunks FRAME_A2, 0
     call .Lwait
     cmp rax, -EINTR
     jne .Lfinish
@@ -218,6 +229,7 @@
     # Its own chunks are whole milliseconds, which are too coarse.
     mov qword ptr [rbp + FRAME_CALL], SYS_EPOLL_PWAIT2
 .Lepoll:
+    masked FRAME_A4, FRAME_A5
     in_chunks FRAME_A3, 0
     call .Lwait
     jmp .Lfinish
@@ -235,7 +247,7 @@
     call .Lfrom_now
     mov qword ptr [rbp + FRAME_CALL], SYS_PPOLL
     mov qword ptr [rbp + FRAME_A3], 0
-    mov qword ptr [rbp + FRAME_A4], 8
+    masked FRAME_A3, FRAME_A4
     in_chunks FRAME_A2, 0
     call .Lwait
     jmp .Lfinish
@@ -248,6 +260,7 @@
     mov [rbp + FRAME_REST], rcx
     from_now_by FRAME_A2
     jz .Lpass
+    masked FRAME_A3, FRAME_A4
     in_chunks FRAME_A2, 0
     call .Lwait
     jmp .Lfinish_with_rest
@@ -334,7 +347,13 @@
     mov rax, -1
     shr rax, 2
     mov [rbp + FRAME_CAP], rax
-2:  in_chunks FRAME_A4, 0
+2:  cmp qword ptr [rbp + FRAME_A5], 0
+    jne 3f
+    mov qword ptr [rbp + FRAME_PAIR], 0
+    lea rax, [rbp + FRAME_PAIR]
+    mov [rbp + FRAME_A5], rax
+3:  masked FRAME_PAIR, (FRAME_PAIR + 8)
+    in_chunks FRAME_A4, 0
     jmp .Lwait
 
 .Lput_sets:
@@ -393,19 +412,38 @@
     call .Lwait
     jmp .Lfinish
 
-# The kernel looks at this timeout only when a message has come, so nobody waits for it.
+# The kernel looks at this timeout only when a message has come, so nobody waits for it. Messages are taken one by one:
+# between them virtual time is looked at.
 .Lrecvmmsg:
     mov rcx, [rbp + FRAME_A4]
     mov [rbp + FRAME_REST], rcx
     from_now_by FRAME_A4
-    call .Lremaining
-    call .Lto_real
-    call .Lseconds
-    mov [rbp + FRAME_CHUNK + TV_SEC], rax
-    mov [rbp + FRAME_CHUNK + TV_NSEC], rdx
-    lea rcx, [rbp + FRAME_CHUNK]
-    mov [rbp + FRAME_A4], rcx
+    mov qword ptr [rbp + FRAME_A4], 0
+    mov ecx, [rbp + FRAME_A2]
+    mov [rbp + FRAME_CHUNKS], rcx
+    mov qword ptr [rbp + FRAME_RESULT], 0
+    mov qword ptr [rbp + FRAME_A2], 1
+    call .Lunblock
+1:  mov rax, [rbp + FRAME_RESULT]
+    cmp rax, [rbp + FRAME_CHUNKS]
+    jae .Lfinish_with_rest
     call .Lreal
+    test rax, rax
+    jle 2f
+    inc qword ptr [rbp + FRAME_RESULT]
+    add qword ptr [rbp + FRAME_A1], MESSAGE_LENGTH
+    # It was to wait for the first one only.
+    test dword ptr [rbp + FRAME_A3], MSG_WAITFORONE
+    jz 3f
+    or dword ptr [rbp + FRAME_A3], MSG_DONTWAIT
+3:  call .Lnow
+    cmp rax, r14
+    jb 1b
+    mov rax, [rbp + FRAME_RESULT]
+    jmp .Lfinish_with_rest
+2:  # Nothing more; that is no error if there was something.
+    cmp qword ptr [rbp + FRAME_RESULT], 0
+    cmovne rax, [rbp + FRAME_RESULT]
     jmp .Lfinish_with_rest
 
 # What is submitted is submitted once, before the waiting.
@@ -453,7 +491,10 @@
     jne .Lfinish
     mov [rbp + FRAME_REST], rax
     mov qword ptr [rbp + FRAME_A1], 0
-3:  in_chunks (FRAME_COPY + URING_TIME), -ETIME
+3:  lea rdi, [rbp + FRAME_COPY + URING_MASK]
+    call .Lwith_mask
+    mov dword ptr [rbp + FRAME_COPY + URING_MASK_SIZE], 8
+    in_chunks (FRAME_COPY + URING_TIME), -ETIME
     call .Lwait
     cmp qword ptr [rbp + FRAME_REST], 0
     cmovne rax, [rbp + FRAME_REST]

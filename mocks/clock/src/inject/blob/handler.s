@@ -7,6 +7,8 @@
 #   r13  the entry in the table of waits, or 0,
 #   r14  the virtual deadline.
 # A call is copied into the frame, changed there, and made from there.
+#
+# All signals that others send are blocked in here, and let in only while a real call is made: see waits.s.
 
 .globl mock_clock_blob_handler
 mock_clock_blob_handler:
@@ -34,8 +36,8 @@ mock_clock_blob_handler:
     mov qword ptr [rbp + FRAME_ELAPSED], 0
     mov qword ptr [rbp + FRAME_RESTARTS], 0
     mov qword ptr [rbp + FRAME_CHUNKS], 0
-    mov rcx, [r12 + CLOCK + CLOCK_CAP]
-    mov [rbp + FRAME_CAP], rcx
+    mov qword ptr [rbp + FRAME_CAP], 0
+    mov qword ptr [rbp + FRAME_MASKED], 0
     # The vDSO itself makes a call where the machine's counter cannot be trusted. That one is real.
     mov rcx, [rbx + UC_RIP]
     cmp rcx, [r12 + LOCAL + LOCAL_VDSO]
@@ -84,8 +86,9 @@ mock_clock_blob_handler:
 .Lremarked:
     call .Lremark
 
-# The call is made as it stands in the frame.
+# The call is made as it stands in the frame, with the program's own signals blocked and no others.
 .Lpass:
+    call .Lunblock
     call .Lreal
 
 # rax is the result of the call.
@@ -101,6 +104,17 @@ mock_clock_blob_handler:
 .Lbad_address:
     mov rax, -EFAULT
     jmp .Lfinish
+
+# The thread has its own mask of signals again.
+.Lunblock:
+    lea rsi, [rbx + UC_SIGMASK]
+.Lset_mask:
+    mov edi, SIG_SETMASK
+    xor edx, edx
+    mov r10d, 8
+    mov eax, SYS_RT_SIGPROCMASK
+    syscall
+    ret
 
 # Makes the call that stands in the frame; rax: its result.
 .Lreal:

@@ -15,8 +15,22 @@
 
 use std::arch::global_asm;
 
+use nix::libc;
+
 use super::region::{CLOCK, LOCAL, SHARED, local};
 use crate::page::layout::{self, alarm, clock, head, remark, wait};
+
+/// All signals but those that the running code itself brings about, and SIGSYS: a mask.
+pub(super) const ASYNCHRONOUS: i64 = !(bit(libc::SIGSYS)
+    | bit(libc::SIGSEGV)
+    | bit(libc::SIGBUS)
+    | bit(libc::SIGFPE)
+    | bit(libc::SIGILL)
+    | bit(libc::SIGTRAP));
+
+const fn bit(signal: i32) -> i64 {
+    1 << (signal - 1)
+}
 
 macro_rules! blob {
     ($($name:ident = $value:expr,)*) => {
@@ -40,8 +54,6 @@ macro_rules! blob {
         );
     };
 }
-
-use nix::libc;
 
 blob! {
     // Where things are.
@@ -114,17 +126,22 @@ blob! {
     FRAME_SET1 = 232,
     FRAME_SET2 = 360,
     FRAME_SET3 = 488,
-    FRAME_RESTARTS = 616,
-    FRAME_LENGTH = 640,
-    // The red zone, and ten words.
-    SEAL_WORDS = 10,
-    SEAL_BELOW = 128 + 80,
+    FRAME_MASKED = 616,
+    FRAME_WHO = 624,
+    FRAME_RESULT = 632,
+    FRAME_BLOCKED = 640,
+    FRAME_RESTARTS = 648,
+    FRAME_LENGTH = 704,
     // What a chunk is told as: so long, until a moment of the monotonic clock, of the wall clock.
     RELATIVE = 0,
     UNTIL = 1,
     UNTIL_WALL = 2,
 
     // Our own numbers.
+    ASYNCHRONOUS = ASYNCHRONOUS,
+    // So many bytes below the stack pointer belong to whoever runs; so many words below them a signal writes into.
+    UNUSED_STACK = 128,
+    FREE_STACK = 10,
     SECOND = 1_000_000_000,
     MILLISECOND = 1_000_000,
     SECONDS_MAX = 4_000_000_000_u32,
@@ -155,6 +172,9 @@ blob! {
     UC_RIP = 168,
     UC_SIGMASK = 296,
     ACTION_MASK = 24,
+    MESSAGE_LENGTH = 64,
+    MSG_WAITFORONE = libc::MSG_WAITFORONE,
+    MSG_DONTWAIT = libc::MSG_DONTWAIT,
     URING_MASK = 0,
     URING_MASK_SIZE = 8,
     URING_TIME = 16,

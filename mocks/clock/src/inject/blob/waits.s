@@ -4,23 +4,32 @@
 # FRAME_TIMED_OUT or the virtual moment r14 has come. rax: the result.
 #
 # Each time the chunk is written into FRAME_CHUNK, which one of the arguments must point to: as FRAME_KIND says.
+#
+# A signal that comes is for the program, whose handler runs; and the wait ends with EINTR, as it does everywhere. It must
+# not come between two chunks, where nobody would be told of it. So signals are blocked, but for the call itself. A call
+# that takes a mask lets them in while it waits and not longer (FRAME_MASKED). For the others they are unblocked before
+# and blocked after it; then whether a handler has run is seen on the stack, where it has left its traces.
 .Lwait:
     call .Lpublish
 1:  call .Lchunk
     call .Lput_sets
-    call .Lput_seal
+    cmp qword ptr [rbp + FRAME_MASKED], 0
+    je 5f
     call .Lreal
-    cmp rax, [rbp + FRAME_TIMED_OUT]
+    jmp 6f
+5:  call .Lreal_with_signals
+6:  cmp rax, [rbp + FRAME_TIMED_OUT]
     jne 2f
-    call .Lis_sealed
-    jne 5f
-6:    cmp qword ptr [rbp + FRAME_ELAPSED], 0
+    cmp qword ptr [rbp + FRAME_ELAPSED], 0
     jne 3f
 4:  call .Lnow
     cmp rax, r14
     mov rax, [rbp + FRAME_TIMED_OUT]
     jae 2f
-    inc qword ptr [rbp + FRAME_CHUNKS]
+    test r13, r13
+    jnz 7f
+    call .Ljoin_table
+7:  inc qword ptr [rbp + FRAME_CHUNKS]
     test qword ptr [rbp + FRAME_CHUNKS], 63
     jnz 1b
     call .Lend_with_owner
@@ -35,35 +44,47 @@
     mov rax, [rbp + FRAME_TIMED_OUT]
     jb 2b
     jmp 4b
-5:  # A signal was handled when the chunk was over and the thread had not run yet. The program has slept all the time, so
-    # it was interrupted, unless the moment has come or this call is not interrupted.
+
+# The mask of a call that has an argument for it is that of the program, if that has given none.
+.Lwith_mask:
+    mov qword ptr [rbp + FRAME_MASKED], 1
+    cmp qword ptr [rdi], 0
+    jne 1f
+    lea rcx, [rbx + UC_SIGMASK]
+    mov [rdi], rcx
+1:  ret
+
+# Makes the call in the frame with signals unblocked. A call that has timed out while a handler ran was interrupted.
+#
+# The handler's frame begins right below what the stack keeps free for functions that need none, with the state of the
+# processor, and that ends with a word of the kernel's.
+.Lreal_with_signals:
+    mov rcx, FREE_STACK
+    lea rdx, [rsp - UNUSED_STACK - FREE_STACK*8]
+1:  mov [rdx + 8*rcx - 8], rdx
+    dec rcx
+    jnz 1b
+    mov r15, rdx
+    call .Lunblock
+    call .Lreal
+    mov [rbp + FRAME_RESULT], rax
+    mov rcx, ASYNCHRONOUS
+    mov [rbp + FRAME_BLOCKED], rcx
+    lea rsi, [rbp + FRAME_BLOCKED]
+    call .Lset_mask
+    mov rax, [rbp + FRAME_RESULT]
+    cmp rax, [rbp + FRAME_TIMED_OUT]
+    jne 3f
+    mov rcx, FREE_STACK
+2:  cmp [r15 + 8*rcx - 8], r15
+    jne 4f
+    dec rcx
+    jnz 2b
+3:  ret
+4:  # Some calls go on after a signal.
     cmp qword ptr [rbp + FRAME_RESTARTS], 0
-    jne 6b
-    call .Lremaining
-    test rax, rax
-    mov rax, [rbp + FRAME_TIMED_OUT]
-    jz 2b
-    call .Lput_sets
+    jne 3b
     mov rax, -EINTR
-    jmp 2b
-
-# Marks the memory below the stack, where the kernel writes what a handler of the program's interrupts: it begins below
-# what is left to the interrupted function, with its last word within 64 bytes of that. The caller makes one more call.
-.Lput_seal:
-    lea rdi, [rsp - SEAL_BELOW]
-    mov ecx, SEAL_WORDS
-    mov rax, -1
-    rep stosq
-    ret
-
-# Zero if the mark is there still.
-.Lis_sealed:
-    push rax
-    lea rdi, [rsp + 8 - SEAL_BELOW]
-    mov ecx, SEAL_WORDS
-    mov rax, -1
-    repe scasq
-    pop rax
     ret
 
 # Writes the next chunk.
@@ -79,8 +100,11 @@
     cmova rcx, rdx
     cmp rax, rcx
     cmovb rax, rcx
-    cmp rax, [rbp + FRAME_CAP]
-    cmova rax, [rbp + FRAME_CAP]
+    mov rcx, [rbp + FRAME_CAP]
+    test rcx, rcx
+    cmovz rcx, [r12 + CLOCK + CLOCK_CAP]
+    cmp rax, rcx
+    cmova rax, rcx
     jmp 1f
 2:  xor eax, eax
 1:  cmp qword ptr [rbp + FRAME_ELAPSED], 0
@@ -181,9 +205,26 @@
     stc
     ret
 
-# Publishes the deadline r14: takes a free entry in the table of waits, or joins the crowd that found none.
+# Publishes the deadline r14 in the table of waits, or joins the crowd that found no entry.
 .Lpublish:
+    call .Ltake_entry
+    test r13, r13
+    jnz 1f
+    lock inc qword ptr [r12 + SHARED + HEAD_CROWDED]
+1:  ret
+
+# Leaves the crowd, if there is an entry by now.
+.Ljoin_table:
+    call .Ltake_entry
+    test r13, r13
+    jz 1f
+    lock dec qword ptr [r12 + SHARED + HEAD_CROWDED]
+1:  ret
+
+# r13: an entry with the deadline r14, or 0 if none is free.
+.Ltake_entry:
     call .Lwho
+    mov [rbp + FRAME_WHO], rax
     mov rdi, rax
     xor edx, edx
     lea r13, [r12 + SHARED + WAITS]
@@ -196,7 +237,6 @@
     inc edx
     cmp edx, WAITS_MAX
     jb 1b
-    lock inc qword ptr [r12 + SHARED + HEAD_CROWDED]
     xor r13d, r13d
     ret
 3:  # So many entries have ever been used.
@@ -216,14 +256,17 @@
     mfence
     ret
 
-# Takes it back. From here on the thread is one that works.
+# Takes it back. From here on the thread is one that works. The owner may have given an entry that seemed forsaken away.
 .Lwithdraw:
     test r13, r13
     jz 1f
+    mov rax, [rbp + FRAME_WHO]
+    cmp [r13], rax
+    jne 2f
     mov qword ptr [r13 + WAIT_DEADLINE], 0
-    mov qword ptr [r13], 0
-    xor r13d, r13d
-    mfence
+    xor ecx, ecx
+    lock cmpxchg [r13], rcx
+2:  xor r13d, r13d
     ret
 1:  lock dec qword ptr [r12 + SHARED + HEAD_CROWDED]
     ret
