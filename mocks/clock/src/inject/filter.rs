@@ -2,7 +2,8 @@
 //!
 //! It is a program for the kernel's classic BPF machine: the rules one after the other, and at the end the question
 //! who calls. Calls by our own code are let through, and so are those of other architectures and all that no rule
-//! names: x32 numbers too, which carry a bit that none here has. It does not install itself.
+//! names: x32 numbers too, which carry a bit that none here has. One call is answered as if the kernel did not know
+//! it. It does not install itself.
 
 mod rules;
 
