@@ -252,14 +252,6 @@ impl Page {
         self.free_alarms(pid)
     }
 
-    /// Frees what the dead have published.
-    pub(crate) fn free_stale(&self) -> io::Result<()> {
-        let published = self.published()?;
-        let slots = published.table.slots.iter().map(|slot| slot.pid);
-        let pids: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
-        pids.into_iter().filter(|pid| !slots::is_alive(*pid)).try_for_each(|pid| self.free_all(pid))
-    }
-
     /// How long no waiting thread goes without a look at the page, from now on.
     pub(crate) fn set_cap(&self, cap: Duration) -> io::Result<()> {
         self.put_u64(CAP, crate::time::nanos(cap))
