@@ -30,6 +30,7 @@ use super::{alarms, exec};
 use crate::coordinator::Watchful;
 use crate::machine;
 use crate::page::Page;
+use crate::page::slots::is_alive;
 use crate::shared::{Mover, Shared};
 use crate::virtual_clock::{PAGE_VARIABLE, VirtualClock};
 
@@ -132,11 +133,21 @@ impl Usher {
                 }
             }
             if look % SWEEP == 0 {
-                // Some have ended unseen: children of others. What cannot be freed now is freed later.
-                let _ = self.page().free_stale();
+                self.sweep();
             }
         }
         self.end_all();
+    }
+
+    /// Frees what those have published who have ended unseen: children of others.
+    fn sweep(&self) {
+        // What cannot be read or freed now is freed later.
+        let Ok(published) = self.page().published() else { return };
+        let slots = published.table.slots.iter().map(|slot| slot.pid);
+        let all: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
+        for pid in all.into_iter().filter(|pid| !is_alive(*pid)) {
+            let _ = self.page().free_all(pid);
+        }
     }
 
     /// Ends whoever has this clock: children of children too, which nobody would serve any more.
