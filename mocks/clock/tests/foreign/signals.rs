@@ -97,8 +97,9 @@ fn a_program_that_is_stopped_hangs_nobody() {
 }
 
 fn it_goes_on_in_the_middle_of_its_waits() {
-    let clock = sixty();
-    let playing = Playing::start(&clock, command(&programs::c("waits"), &["60", "0"]));
+    let (clock, mut waits) = (sixty(), command(&programs::c("waits"), &["60", "0"]));
+    waits.env("LATE", "30");
+    let playing = Playing::start(&clock, waits);
     for _ in 0..5 {
         pause();
         playing.signal("-STOP");
