@@ -17,33 +17,26 @@
     call .Lremark
     jmp .Lpass
 
-# r13: the entry of timer rsi, as call edi sets it, or 0. rax: the word by which it is known.
+# r13: the entry of timer rsi, as call edi sets it; where there is none, one that was free; 0 if none is. rdi: the word by
+# which it is known.
 .Lfind_alarm:
-    call .Lalarm_word
+    call .Lknown_alarm
+    test r13, r13
+    jnz 3f
     lea r13, [r12 + SHARED + ALARMS]
     mov edx, ALARMS_MAX
-1:  cmp [r13], rdi
+1:  cmp qword ptr [r13], 0
     jne 2f
-    cmp [r13 + ALARM_WHICH], rsi
-    je 3f
-2:  add r13, ALARM_LENGTH
-    dec edx
-    jnz 1b
-    # None: a free one.
-    lea r13, [r12 + SHARED + ALARMS]
-    mov edx, ALARMS_MAX
-4:  cmp qword ptr [r13], 0
-    jne 5f
     xor eax, eax
     lock cmpxchg [r13], rdi
-    jne 5f
+    jne 2f
     mov [r13 + ALARM_WHICH], rsi
     mov qword ptr [r13 + ALARM_DEADLINE], 0
     mov qword ptr [r13 + ALARM_INTERVAL], 0
     ret
-5:  add r13, ALARM_LENGTH
+2:  add r13, ALARM_LENGTH
     dec edx
-    jnz 4b
+    jnz 1b
     xor r13d, r13d
 3:  ret
 
@@ -180,12 +173,7 @@
     jmp .Lfinish
 
 .Ltimer_create:
-    mov ecx, [rbp + FRAME_A0]
-    cmp ecx, 16
-    jae .Lpass
-    mov eax, VIRTUAL_SLEEPS
-    bt eax, ecx
-    jnc .Lpass
+    virtual_by_clock
     call .Lreal
     test rax, rax
     jnz .Lfinish

@@ -104,12 +104,7 @@
     jmp .Lfinish
 
 .Lclock_nanosleep:
-    mov ecx, [rbp + FRAME_A0]
-    cmp ecx, 16
-    jae .Lpass
-    mov eax, VIRTUAL_SLEEPS
-    bt eax, ecx
-    jnc .Lpass
+    virtual_by_clock
     test dword ptr [rbp + FRAME_A1], TIMER_ABSTIME
     jnz 1f
     from_now_by FRAME_A2
@@ -186,35 +181,28 @@
     call .Lwait
     jmp .Lfinish
 
-.Lfutex_wait:
-    mov ecx, [rbp + FRAME_A5]
+# Waits on one futex or many until the moment that argument \time points to, by the clock of argument \clock.
+.macro until_by_clock time, clock
+    mov ecx, [rbp + \clock]
     cmp ecx, CLOCK_MONOTONIC
     ja .Lpass
-    mov rsi, [rbp + FRAME_A4]
+    mov rsi, [rbp + \time]
     call .Ltimespec
     jc .Linvalid
-    mov ecx, [rbp + FRAME_A5]
+    mov ecx, [rbp + \clock]
     call .Lat
-    mov qword ptr [rbp + FRAME_A5], CLOCK_MONOTONIC
+    mov qword ptr [rbp + \clock], CLOCK_MONOTONIC
     mov qword ptr [rbp + FRAME_KIND], UNTIL
-    in_chunks FRAME_A4, -ETIMEDOUT
+    in_chunks \time, -ETIMEDOUT
     call .Lwait
     jmp .Lfinish
+.endm
+
+.Lfutex_wait:
+    until_by_clock FRAME_A4, FRAME_A5
 
 .Lfutex_waitv:
-    mov ecx, [rbp + FRAME_A4]
-    cmp ecx, CLOCK_MONOTONIC
-    ja .Lpass
-    mov rsi, [rbp + FRAME_A3]
-    call .Ltimespec
-    jc .Linvalid
-    mov ecx, [rbp + FRAME_A4]
-    call .Lat
-    mov qword ptr [rbp + FRAME_A4], CLOCK_MONOTONIC
-    mov qword ptr [rbp + FRAME_KIND], UNTIL
-    in_chunks FRAME_A3, -ETIMEDOUT
-    call .Lwait
-    jmp .Lfinish
+    until_by_clock FRAME_A3, FRAME_A4
 
 .Lepoll_wait:
     mov qword ptr [rbp + FRAME_A4], 0

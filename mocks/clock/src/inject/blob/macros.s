@@ -31,3 +31,13 @@
     shr r11, 56
     jnz .Lbad_address
 .endm
+
+# Only what is slept by one of the virtual clocks, which the first argument names, is dealt with here.
+.macro virtual_by_clock
+    mov ecx, [rbp + FRAME_A0]
+    cmp ecx, 16
+    jae .Lpass
+    mov eax, VIRTUAL_SLEEPS
+    bt eax, ecx
+    jnc .Lpass
+.endm
