@@ -239,7 +239,9 @@ fn the_stopped_are_left_out() {
     let (mut run, sleeper) = (Run::new(), Sleeper::asleep());
     let stopped = [Sleeper::asleep(), Sleeper::asleep()];
     let never = [run.wait(0, &stopped[0], -1), run.wait(1, &stopped[1], 10)];
-    stopped.iter().for_each(|sleeper| sleeper.signal("-STOP"));
+    for sleeper in &stopped {
+        sleeper.signal("-STOP");
+    }
     let wait = run.wait(2, &sleeper, 30);
     run.steps_until(|run, _| run.now() >= wait.deadline);
     assert_eq!(run.jumps(), 1, "and not to the deadline on the way");

@@ -240,7 +240,9 @@ pub(crate) mod tests {
             entry,
         };
         let (outer, other, inner) = (wait(0, 70, 4), wait(1, 71, 5), wait(2, 70, 6));
-        [outer, other, inner].iter().for_each(|wait| begin(&page, wait));
+        for wait in [&outer, &other, &inner] {
+            begin(&page, wait);
+        }
         let waits = page.waits().unwrap();
         assert_eq!((waits.entries, waits.superseded), (vec![other, inner], vec![outer]));
         page.free_wait(&inner).unwrap();
