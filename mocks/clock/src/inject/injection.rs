@@ -13,7 +13,7 @@ use super::region::{
     CLOCK, CODE_LENGTH, IMAGE, IMAGE_LENGTH, LENGTH, LOCAL, LOCAL_LENGTH, PLACES, SHARED, local,
 };
 use super::vdso::{Stubs, Vdso};
-use super::{auxv, filter};
+use super::{auxv, filter, on_record};
 use crate::page::layout;
 
 /// Room below the stack of a program that has not begun to use it.
@@ -99,7 +99,15 @@ fn give_clock(puppet: &mut Puppet, pid: Pid, page: &Path, filter: Filter) -> Res
         Filter::For { mask, .. } => mask,
     };
     puppet.will_block(mask & !SIGSYS);
-    puppet.write(pointer, &(place + IMAGE).to_ne_bytes()).map_err(|e| Refusal::Step("take another vDSO", e))
+    puppet
+        .write(pointer, &(place + IMAGE).to_ne_bytes())
+        .map_err(|e| Refusal::Step("take another vDSO", e))?;
+    let below = puppet.stack_pointer() - BELOW;
+    if let Err(e) = on_record::correct(puppet, pid, place + IMAGE, below) {
+        // Most programs look on their stack.
+        tracing::debug!("process {pid} finds the real vDSO if it asks the kernel: {e}");
+    }
+    Ok(())
 }
 
 /// Where on its stack a program is told where the vDSO lies.

@@ -2,7 +2,7 @@
 //!
 //! A program reads the time through the vDSO, and waits in system calls that carry a timeout. So it is given, at its
 //! first instruction, a stretch of memory with code and the clock's page in it ([`region`], [`blob`]), a vDSO that leads
-//! there ([`vdso`], [`auxv`]), and a filter by which the kernel hands such calls to that code ([`filter`]). Then it is let
+//! there ([`vdso`], [`auxv`], [`on_record`]), and a filter by which the kernel hands such calls to that code ([`filter`]). Then it is let
 //! go: nothing traces it while it runs.
 //!
 //! | file | what it does |
@@ -23,6 +23,7 @@ mod exec;
 mod filter;
 mod foreign;
 mod injection;
+mod on_record;
 mod probe;
 mod puppet;
 mod region;

@@ -21,6 +21,7 @@ pub(crate) fn play(role: &str) -> ExitCode {
     match role.split_once(' ').unwrap_or((role, "")) {
         ("std", _) => rust::wait_with_std(),
         ("tokio", _) => rust::wait_with_tokio(),
+        ("kernel", _) => rust::ask_the_kernel(),
         ("spin", _) => loop {
             std::hint::spin_loop();
         },

@@ -6,12 +6,17 @@ use std::sync::{Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use mock_clock::{Clock, Mode, VirtualClock};
+
 use crate::playing::{Playing, idle_skip};
 use crate::roles::role;
 use crate::{Test, test};
 
-pub(crate) const TESTS: &[Test] =
-    &[test("rust::waits_of_std", || played("std")), test("rust::waits_of_tokio", || played("tokio"))];
+pub(crate) const TESTS: &[Test] = &[
+    test("rust::waits_of_std", || played("std")),
+    test("rust::waits_of_tokio", || played("tokio")),
+    test("rust::who_asks_the_kernel_for_the_vdso", || played("kernel")),
+];
 
 const TEN_MINUTES: Duration = Duration::from_secs(600);
 const SECOND: Duration = Duration::from_secs(1);
@@ -67,6 +72,17 @@ pub(crate) fn wait_with_std() {
     assert_eq!(receiver.recv_timeout(TEN_MINUTES), Ok(()));
     lasting.lasted(5 * SECOND);
     sending.join().unwrap();
+}
+
+/// The clock of this crate reads the machine's through a library that finds the vDSO without its stack.
+pub(crate) fn ask_the_kernel() {
+    let machine = VirtualClock::start(Mode::Real, None).unwrap();
+    let lasting = Lasting::now("thread::sleep");
+    let began = machine.now();
+    thread::sleep(TEN_MINUTES);
+    let took = machine.now() - began;
+    lasting.lasted(TEN_MINUTES);
+    assert!(took >= TEN_MINUTES && took < TEN_MINUTES + SECOND, "by the kernel's vDSO it took {took:?}");
 }
 
 pub(crate) fn wait_with_tokio() {
