@@ -10,7 +10,7 @@ use super::blob::{self, Entry};
 use super::error::Unsupported;
 use super::puppet::Puppet;
 use super::region::{
-    CLOCK, CODE_LENGTH, IMAGE, IMAGE_LENGTH, LENGTH, LOCAL, LOCAL_LENGTH, PLACES, SHARED, local,
+    CLOCK, CODE_LENGTH, IMAGE, IMAGE_LENGTH, LENGTH, LOCAL, LOCAL_LENGTH, PLACES, SHARED, VDSO_MAX, local,
 };
 use super::vdso::{Stubs, Vdso};
 use super::{auxv, filter, on_record};
@@ -132,7 +132,7 @@ fn find_vdso(puppet: &Puppet, pid: Pid, pointer: u64) -> Result<Vdso, Refusal> {
     let Some((begin, end)) = range else {
         return Err(unsupported("this kernel gives programs no vDSO"));
     };
-    if end - begin > IMAGE_LENGTH {
+    if end - begin > VDSO_MAX {
         return Err(unsupported(format!("the vDSO of this kernel is {} bytes long", end - begin)));
     }
     let length = usize::try_from(end - begin).expect("a few pages");
@@ -174,7 +174,7 @@ fn fill_region(puppet: &mut Puppet, place: u64, vdso: &Vdso) -> Result<(), Refus
         gettimeofday: at(Entry::Gettimeofday),
         time: at(Entry::Time),
     };
-    let image = vdso.substitute(place + IMAGE, &stubs);
+    let image = vdso.substitute(&stubs);
     let mut locals = [0; 24];
     for (offset, word) in [
         (local::VDSO, vdso.begin()),
@@ -194,7 +194,8 @@ fn fill_region(puppet: &mut Puppet, place: u64, vdso: &Vdso) -> Result<(), Refus
         call.map_err(|e| Refusal::Step("run code that was mapped", e)).map(drop)
     };
     protect(place, CODE_LENGTH, READ | EXECUTE)?;
-    protect(place + LOCAL, LOCAL_LENGTH + IMAGE_LENGTH, READ)
+    protect(place + LOCAL, LOCAL_LENGTH, READ)?;
+    protect(place + IMAGE, IMAGE_LENGTH, READ | EXECUTE)
 }
 
 fn map_page(puppet: &mut Puppet, place: u64, page: &Path) -> Result<(), Refusal> {
