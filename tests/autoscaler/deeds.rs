@@ -206,3 +206,23 @@ pub(crate) async fn a_cloud_that_is_down_is_told() {
     assert_eq!(rig.ever(), 1, "two minutes after the end of the trouble");
     rig.end().await;
 }
+
+pub(crate) async fn who_does_not_end_ends_with_the_node() {
+    for (defect, left) in [("", 1), ("waits-for-pods-for-ever", 2)] {
+        let mut rig = Rig::start(&format!("immortal-{defect}")).await;
+        rig.with_defect(defect, &[]);
+        let rig_ = &rig;
+        with_machines(rig_, async {
+            rig_.deploy("big", 2, "1600m").await;
+            rig_.until("both big pods run", || async { rig_.running().await == 2 }).await;
+            rig_.deploy("immortal", 2, "300m").await;
+            rig_.until("the others run, too", || async { rig_.running().await == 4 }).await;
+            rig_.clock.sleep(minutes(11)).await;
+            rig_.scale("big", 0).await;
+            rig_.clock.sleep(minutes(13)).await;
+            assert_eq!(rig_.count(), left, "{defect}");
+        })
+        .await;
+        rig.end().await;
+    }
+}

@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         trial("deeds::a_node_that_cannot_go_is_given_back", deeds::a_node_that_cannot_go_is_given_back),
         trial("deeds::taints_of_a_predecessor_are_taken_away", deeds::taints_of_a_predecessor_are_taken_away),
         trial("deeds::who_does_not_lead_does_nothing", deeds::who_does_not_lead_does_nothing),
+        trial("deeds::who_does_not_end_ends_with_the_node", deeds::who_does_not_end_ends_with_the_node),
         trial("deeds::a_cloud_that_is_down_is_told", deeds::a_cloud_that_is_down_is_told),
         trial(
             "deeds::whoever_is_told_to_end_takes_the_status_along",

@@ -265,7 +265,7 @@ impl Rig {
     }
 }
 
-/// Kubelets that start what is bound and end what is deleted.
+/// Kubelets that start what is bound and end what is deleted, unless it is called immortal.
 async fn run_pods(client: Client, clock: VirtualClock) {
     let all = Api::<Pod>::all(client.clone());
     let changes = watcher(all, watcher::Config::default()).default_backoff().applied_objects();
@@ -276,7 +276,8 @@ async fn run_pods(client: Client, clock: VirtualClock) {
             async move {
                 let bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
                 let phase = pod.status.as_ref().and_then(|status| status.phase.clone());
-                if bound && pod.metadata.deletion_timestamp.is_some() {
+                let immortal = pod.name_any().starts_with("immortal");
+                if bound && pod.metadata.deletion_timestamp.is_some() && !immortal {
                     let now = DeleteParams::default().grace_period(0);
                     tokio::spawn(async move {
                         clock.sleep(Duration::from_secs(2)).await;

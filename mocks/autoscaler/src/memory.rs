@@ -212,6 +212,14 @@ mod tests {
     }
 
     #[test]
+    fn a_defect_can_hold_a_grudge() {
+        let settings = told(&["--nodes=0:3:small:fsn1:a", "--defect=never-forgives"]).unwrap();
+        let mut memory = Memory::default();
+        memory.failed(START, "a", &settings);
+        assert!(memory.is_left_alone(START + minutes(10_000), "a"));
+    }
+
+    #[test]
     fn a_list_that_loses_servers_is_not_believed_at_once() {
         let settings = told(&["--nodes=0:3:small:fsn1:a"]).unwrap();
         let mut memory = Memory::default();

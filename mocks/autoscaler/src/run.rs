@@ -11,6 +11,7 @@ use crate::defect::Defect;
 use crate::health::Health;
 use crate::hetzner::{CloudError, Hetzner, Listed};
 use crate::kubernetes::{Events, KubeClient, Kubernetes};
+use crate::leader::Term;
 use crate::memory::{Memory, Outcome};
 use crate::settings::Settings;
 use crate::view::View;
@@ -47,14 +48,18 @@ impl Autoscaler {
         Ok(Self { hands, outcomes, memory, listed, expander, told_status: false })
     }
 
-    /// Loops for ever.
-    pub(crate) async fn run(&mut self, health: &Health) {
+    /// Loops for ever, and does nothing while the term does not hold.
+    pub(crate) async fn run(&mut self, health: &Health, term: &Term) {
         self.clean_up().await;
         health.begin();
         let clock = self.clock();
         let mut hung = false;
         loop {
             let began = clock.now();
+            if !term.holds(began) {
+                clock.sleep(LOOK_AGAIN).await;
+                continue;
+            }
             // A loop that hangs on the cloud is no sign of life.
             if !hung {
                 health.active();

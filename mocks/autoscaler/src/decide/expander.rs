@@ -141,6 +141,9 @@ mod tests {
         assert_eq!(chosen(first, Some("50: [(]")), "small");
         assert_eq!(chosen(first, None), "small");
         assert_eq!(chosen(first, Some("5: [nobody]")), "small");
+        assert_eq!(chosen(&[first[0], "--defect=reverses-priorities"], Some(map)), "small");
+        let needs = told(&[first[0], "--defect=needs-priority-map"]).unwrap();
+        assert!(Expander::new(0).choose(ways(), None, &needs).is_none());
     }
 
     #[test]
