@@ -11,6 +11,15 @@ use crate::terms::Timer;
 
 impl Scene<'_> {
     pub(super) fn index(&mut self) {
+        for (index, order) in self.orders.iter().enumerate() {
+            if let Some(server) = self.server_of(order) {
+                self.order_of_server.entry(server).or_insert(index);
+            }
+        }
+        for back in self.give_backs.iter().filter(|back| back.taken()) {
+            let first = self.given_back_at.entry(back.server).or_insert(back.began);
+            *first = back.began.min(*first);
+        }
         for (key, track) in &self.pods {
             let on = track.seen.iter().filter_map(|seen| seen.state.as_ref()?.node.clone());
             for node in on.collect::<BTreeSet<_>>() {
@@ -42,7 +51,7 @@ impl Scene<'_> {
 
     /// The order that bought a server.
     pub(in crate::check) fn order_of(&self, server: u64) -> Option<&Order> {
-        self.orders.iter().find(|order| self.server_of(order) == Some(server))
+        self.orders.get(*self.order_of_server.get(&server)?)
     }
 
     /// The pool of a server.
@@ -61,7 +70,7 @@ impl Scene<'_> {
 
     /// Whether a server had been given back by a moment.
     pub(in crate::check) fn given_back(&self, server: u64, at: Time) -> bool {
-        self.give_backs.iter().any(|back| back.server == server && back.taken() && back.began <= at)
+        self.given_back_at.get(&server).is_some_and(|began| *began <= at)
     }
 
     /// The nodes that ever ran on a server, with their tracks.

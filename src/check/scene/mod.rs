@@ -52,6 +52,8 @@ pub(super) struct Scene<'a> {
     busy: Vec<(Time, Time)>,
     pods_of_node: BTreeMap<String, Vec<String>>,
     nodes_of_server: BTreeMap<u64, Vec<String>>,
+    order_of_server: BTreeMap<u64, usize>,
+    given_back_at: BTreeMap<u64, Time>,
 }
 
 impl<'a> Scene<'a> {
@@ -74,6 +76,8 @@ impl<'a> Scene<'a> {
             busy: Vec::new(),
             pods_of_node: BTreeMap::new(),
             nodes_of_server: BTreeMap::new(),
+            order_of_server: BTreeMap::new(),
+            given_back_at: BTreeMap::new(),
         };
         scene.troubled = calm::troubled(history, scene.end);
         scene.residents = occupancy::residents(&scene.pods);
