@@ -31,7 +31,7 @@ impl Stage {
             tokio::select! {
                 _ = nodes.changed() => {}
                 _ = servers.changed() => {}
-                () = async { drop(self.clock.sleep(LOOK).await) } => {}
+                _ = self.clock.sleep(LOOK) => {}
             }
         }
     }

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::net::TcpListener;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use base64::Engine as _;
 use kube::Client;
 use mock_clock::{Clock as _, Time, VirtualClock};
 
@@ -121,8 +121,10 @@ impl Stage {
             Ok::<_, RunError>(path.display().to_string())
         };
         let authority = self.door.authority_pem();
+        let token = access.subject_token.as_deref().unwrap_or_default();
+        self.recorder.hide(token);
         let ca = write("ca.pem", authority)?;
-        let kubeconfig = write("kubeconfig", &kubeconfig(access, &format!("https://{kubernetes}"), authority))?;
+        let kubeconfig = write("kubeconfig", &kubeconfig(token, &format!("https://{kubernetes}"), authority))?;
         let host = format!("subject-{number}");
         let filled = order.profile.fill(&Circumstances {
             kubeconfig: &kubeconfig,
@@ -227,30 +229,28 @@ fn fixed(node: &crate::plan::FixedNode) -> FixedNode {
     }
 }
 
-/// The administrator's kubeconfig, but through the door.
-fn kubeconfig(access: &Access, url: &str, authority: &str) -> String {
-    use base64::Engine as _;
+/// The kubeconfig of the subject: through the door.
+fn kubeconfig(token: &str, url: &str, authority: &str) -> String {
     let authority = base64::prelude::BASE64_STANDARD.encode(authority);
-    let line = |line: &str| {
-        let indent = &line[..line.len() - line.trim_start().len()];
-        if line.trim_start().starts_with("server:") {
-            format!("{indent}server: {url}")
-        } else if line.trim_start().starts_with("certificate-authority-data:") {
-            format!("{indent}certificate-authority-data: {authority}")
-        } else {
-            line.to_owned()
-        }
-    };
-    access.kubeconfig.lines().map(line).collect::<Vec<_>>().join("\n")
+    format!(
+        "apiVersion: v1
+kind: Config
+current-context: run
+clusters:
+- name: run
+  cluster: {{server: {url:?}, certificate-authority-data: {authority}}}
+contexts:
+- name: run
+  context: {{cluster: run, user: subject, namespace: kube-system}}
+users:
+- name: subject
+  user: {{token: {token}}}
+"
+    )
 }
 
 /// A port that is free just now.
 fn free_port() -> u16 {
     let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     bound.map_or(0, |address| address.port())
-}
-
-/// Where what a replica writes is kept.
-pub(super) fn log_of(directory: &Path, replica: u32) -> std::path::PathBuf {
-    directory.join(format!("subject-{replica}")).join("log")
 }
