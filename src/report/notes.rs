@@ -161,7 +161,7 @@ fn other(what: &What) -> Option<String> {
 }
 
 /// Any event in words, without a look at what was before.
-fn plain(what: &What) -> String {
+pub(super) fn plain(what: &What) -> String {
     match what {
         What::Object(object) => {
             let space = if object.namespace.is_empty() { "" } else { "/" };
