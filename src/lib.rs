@@ -26,6 +26,8 @@ pub mod history;
 
 pub mod check;
 
+pub mod report;
+
 pub mod cli;
 
 pub mod code;

@@ -1,7 +1,10 @@
 //! The command line: one file a verb. It may use everything, and nobody uses it.
 
+mod check;
+mod explain;
 mod files;
 mod lint;
+mod list;
 mod plan;
 mod run;
 mod schema;
@@ -33,6 +36,15 @@ enum Verb {
     /// Check scenarios and profiles, and tell every mistake in them
     #[command(after_help = lint::EXAMPLES)]
     Lint(lint::Arguments),
+    /// Judge stored histories again
+    #[command(after_help = check::EXAMPLES)]
+    Check(check::Arguments),
+    /// Say what an expectation means, who promised it, and what its check does not catch
+    #[command(after_help = explain::EXAMPLES)]
+    Explain(explain::Arguments),
+    /// Show all expectations, and the scenarios with what they exercise
+    #[command(after_help = list::EXAMPLES)]
+    List(list::Arguments),
     /// Print the JSON schema of scenarios or profiles, for editors
     Schema(schema::Arguments),
 }
@@ -53,6 +65,9 @@ fn verb(arguments: Vec<OsString>) -> Exit {
             Verb::Run(arguments) => run::run(&arguments),
             Verb::Plan(arguments) => plan::plan(&arguments),
             Verb::Lint(arguments) => lint::lint(&arguments),
+            Verb::Check(arguments) => check::check(&arguments),
+            Verb::Explain(arguments) => explain::explain(&arguments),
+            Verb::List(arguments) => list::list(&arguments),
             Verb::Schema(arguments) => schema::schema(&arguments),
         },
         Err(refusal) if refusal.use_stderr() => {

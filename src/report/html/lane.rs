@@ -1,0 +1,117 @@
+//! Rows of the timeline as plain values, and how they look: a label, bars that last, marks that do not.
+
+use std::time::Duration;
+
+use maud::{Markup, html};
+
+use super::scale::Scale;
+use crate::history::History;
+use crate::history::query::Spell;
+
+/// A heading with rows below it.
+pub(super) struct Band {
+    /// A word for links and styles.
+    pub(super) id: &'static str,
+    pub(super) title: String,
+    pub(super) rows: Vec<Row>,
+    /// Classes and words of its bars and marks.
+    pub(super) legend: Vec<(&'static str, &'static str)>,
+}
+
+/// One row.
+#[derive(Default)]
+pub(super) struct Row {
+    pub(super) label: String,
+    pub(super) hint: String,
+    pub(super) bars: Vec<Bar>,
+    pub(super) marks: Vec<Mark>,
+    /// A chart instead of bars.
+    pub(super) chart: Option<Markup>,
+}
+
+/// Something that lasts.
+pub(super) struct Bar {
+    pub(super) from: Duration,
+    pub(super) to: Duration,
+    pub(super) class: String,
+    /// Within it, or beside it if it is too short.
+    pub(super) text: String,
+    /// When it is pointed at.
+    pub(super) title: String,
+}
+
+/// Something that happens.
+pub(super) struct Mark {
+    pub(super) at: Duration,
+    pub(super) class: &'static str,
+    pub(super) text: String,
+    pub(super) title: String,
+    /// Where it leads.
+    pub(super) link: Option<String>,
+}
+
+/// A spell as spans since the start.
+pub(super) fn span(history: &History, scale: Scale, spell: &Spell) -> (Duration, Duration) {
+    let began = history.header.began;
+    (spell.from - began, spell.to.map_or(scale.end(), |to| to - began))
+}
+
+pub(super) fn band(band: &Band, scale: Scale) -> Markup {
+    html! {
+        section.band id=(format!("band-{}", band.id)) aria-label=(band.title) {
+            div.title {
+                h3 { (band.title) }
+                @if !band.legend.is_empty() {
+                    span.legend { @for (class, words) in &band.legend { span { i.(*class) {} (words) } } }
+                }
+            }
+            @for one in &band.rows { (row(one, scale)) }
+        }
+    }
+}
+
+fn row(row: &Row, scale: Scale) -> Markup {
+    html! {
+        div.row.tall[row.chart.is_some()] {
+            span.label title=(row.hint) { (row.label) }
+            div.lane {
+                @if let Some(chart) = &row.chart { (chart) }
+                @for one in &row.bars { (bar(one, scale)) }
+                @for one in &row.marks { (mark(one, scale)) }
+            }
+        }
+    }
+}
+
+/// From here on to the right, words stand left of a bar that is too short for them.
+const RIGHT: f64 = 70.0;
+
+fn bar(bar: &Bar, scale: Scale) -> Markup {
+    let (left, width) = (scale.x(bar.from), scale.x(bar.to) - scale.x(bar.from));
+    #[expect(clippy::cast_precision_loss, reason = "the length of a label")]
+    let fits = bar.text.chars().count() as f64 * 0.75 < width;
+    let beside = if fits {
+        ""
+    } else if left > RIGHT {
+        "before"
+    } else {
+        "after"
+    };
+    html! {
+        div class=(format!("bar {} {beside}", bar.class)) title=(bar.title)
+            style=(format!("left:{};width:{}", scale.left(bar.from), scale.width(bar.from, bar.to))) {
+            @if !bar.text.is_empty() { span { (bar.text) } }
+        }
+    }
+}
+
+fn mark(mark: &Mark, scale: Scale) -> Markup {
+    let (class, style) = (format!("mark {}", mark.class), format!("left:{}", scale.left(mark.at)));
+    html! {
+        @if let Some(link) = &mark.link {
+            a class=(class) style=(style) title=(mark.title) href=(link) { (mark.text) }
+        } @else {
+            span class=(class) style=(style) title=(mark.title) { (mark.text) }
+        }
+    }
+}

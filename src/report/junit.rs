@@ -1,0 +1,92 @@
+//! Runs as `JUnit` XML: a suite for each run, a test case for each expectation.
+//!
+//! Which cases a suite has does not depend on what came out: the expectations that the scenario asks for, and all that always
+//! bind this provider. One of those that was not put to the test is skipped. Violated is a failure, unknown an error of type
+//! `unknown`, not applicable is skipped. Times are real; how long a run was in virtual time is a property.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
+
+use super::telling::{Finding, Standing, Telling};
+use super::text::{self, Paint};
+use crate::check::catalogue;
+use crate::code::Code;
+
+/// The report of these runs.
+pub fn document(tellings: &[Telling]) -> Result<String, quick_junit::SerializeError> {
+    let mut report = Report::new("scaleproof");
+    let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+    for telling in tellings {
+        let time = times.entry(&telling.scenario).or_default();
+        *time += 1;
+        report.add_test_suite(suite(telling, *time));
+    }
+    report.to_string()
+}
+
+/// A run; of several runs of one scenario, the first keeps its name.
+fn suite(telling: &Telling, time: usize) -> TestSuite {
+    let name = match time {
+        1 => telling.scenario.clone(),
+        _ => format!("{} (run {time})", telling.scenario),
+    };
+    let mut suite = TestSuite::new(name.clone());
+    suite.set_time(Duration::from_millis(telling.took_ms));
+    let facts = [
+        ("title", telling.title.clone()),
+        ("subject", telling.subject.clone()),
+        ("seed", telling.seed.to_string()),
+        ("time", telling.time.clone()),
+        ("virtual_ms", telling.lasted_ms.to_string()),
+        ("repeat", telling.repeat.clone()),
+    ];
+    for (name, value) in facts {
+        suite.add_property(Property::new(name, value));
+    }
+    let found: BTreeMap<&Code, &Finding> =
+        telling.findings.iter().map(|finding| (&finding.code, finding)).collect();
+    let binding =
+        catalogue().into_iter().filter(|one| one.always && one.providers.contains(&telling.provider));
+    let codes: BTreeSet<&Code> = binding.map(|one| &one.code).chain(found.keys().copied()).collect();
+    for code in codes {
+        let mut case = TestCase::new(code.as_str(), status(telling, found.get(code).copied()));
+        case.set_classname(&name);
+        suite.add_test_case(case);
+    }
+    suite
+}
+
+fn status(telling: &Telling, finding: Option<&Finding>) -> TestCaseStatus {
+    let Some(finding) = finding else {
+        let mut status = TestCaseStatus::skipped();
+        status.set_message("not put to the test in this run");
+        return status;
+    };
+    let why = finding.why.as_deref().unwrap_or(&finding.promise);
+    match finding.standing {
+        Standing::Held | Standing::Convicted => TestCaseStatus::success(),
+        Standing::NotApplicable => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message(why);
+            status
+        }
+        Standing::Unknown => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_type("unknown").set_message(why).set_description(back(telling));
+            status
+        }
+        Standing::Violated => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let told = text::violation(finding, Paint::Plain) + &back(telling);
+            status.set_type("violated").set_message(&finding.promise).set_description(told);
+            status
+        }
+    }
+}
+
+fn back(telling: &Telling) -> String {
+    let history = telling.history.as_ref().map(|path| format!("history  {path}\n")).unwrap_or_default();
+    format!("repeat   {}\n{history}", telling.repeat)
+}

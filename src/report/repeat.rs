@@ -1,0 +1,42 @@
+//! The command that repeats a run, to be pasted into a shell.
+
+use crate::history::Header;
+
+/// The program that scaleproof brings along: its profile finds it.
+const OWN: &str = "mock-autoscaler";
+
+pub(super) fn command(header: &Header) -> String {
+    let subject = &header.subject;
+    let mut words = vec!["scaleproof".to_owned(), "run".to_owned()];
+    words.extend([&header.scenario.path, "--subject", &subject.profile].map(quoted));
+    if let Some(binary) = subject.command.first().filter(|program| program.rsplit('/').next() != Some(OWN)) {
+        words.extend(["--binary", binary].map(quoted));
+    }
+    words.extend(["--seed".to_owned(), header.seed.to_string()]);
+    words.extend(["--time", &header.time].map(quoted));
+    if header.cluster.kind != "embedded" {
+        words.extend(["--cluster", &header.cluster.kind].map(quoted));
+    }
+    words.join(" ")
+}
+
+/// A word as a shell reads it back.
+fn quoted(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_that_a_shell_would_split_are_quoted() {
+        assert_eq!(quoted("suites/a-b.yaml"), "suites/a-b.yaml");
+        assert_eq!([quoted(""), quoted("a b"), quoted("it's")], ["''", "'a b'", "'it'\\''s'"]);
+    }
+}
