@@ -15,7 +15,7 @@ use crate::history::{
 };
 use crate::plan;
 use crate::run::{Order, RunError, Watcher, run as play};
-use crate::subject::{Profile, digest};
+use crate::subject::{Profile, digest, digest_of};
 use crate::terms::Version;
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -32,7 +32,7 @@ const WATCH_PERCENT: u32 = 50;
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Scenarios, or folders with scenarios
-    #[arg(default_value = "suites", value_name = "FILE")]
+    #[arg(default_value = "suites/incidents", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
     /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
     #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
@@ -81,9 +81,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
     }
     let scenarios: Vec<_> = scenarios.into_iter().filter_map(Result::<_, Exit>::ok).collect();
     let first = arguments.seed.unwrap_or_else(drawn_seed);
-    let directory = arguments.report.clone().unwrap_or_else(|| {
-        std::env::temp_dir().join(format!("scaleproof-{}", std::process::id()))
-    });
+    let directory = arguments
+        .report
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("scaleproof-{}", std::process::id())));
     say(&format!(
         "{} {} against {} scenarios, seed {first}; histories in {}",
         subject.profile.name,
@@ -125,7 +126,10 @@ fn subject(arguments: &Arguments) -> Result<Subject, Exit> {
     let profile = files::profile(&arguments.subject)?;
     let named = arguments.binary.clone().or_else(|| profile.binary.as_ref().map(PathBuf::from));
     let Some(named) = named else {
-        complain(&format!("error: the profile {} names no program: name one with --binary PATH", profile.name));
+        complain(&format!(
+            "error: the profile {} names no program: name one with --binary PATH",
+            profile.name
+        ));
         return Err(Exit::BadInput);
     };
     let (program, before) = if named == Path::new(MOCK) {
@@ -150,7 +154,8 @@ fn found(named: &Path) -> Result<PathBuf, Exit> {
     } else {
         std::env::split_paths(&search).map(|folder| folder.join(named)).collect()
     };
-    let program = candidates.into_iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok());
+    let program =
+        candidates.into_iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok());
     program.ok_or_else(|| {
         complain(&format!(
             "error: failed to find the program {}: build or download the autoscaler, and name it with --binary PATH",
@@ -195,7 +200,8 @@ impl One<'_> {
                 return Err(Exit::BadInput);
             }
         };
-        let stem = self.path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy().into_owned());
+        let stem =
+            self.path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy().into_owned());
         let directory = self.directory.join(format!("{stem}-{}", self.seed));
         std::fs::create_dir_all(&directory).map_err(|e| {
             complain(&format!("error: failed to make the folder {}: {e}", directory.display()));
@@ -236,16 +242,13 @@ impl One<'_> {
         self.tell(scenario, &history, &judgement, took)
     }
 
-    fn header(
-        &self,
-        scenario: &crate::scenario::Scenario,
-        plan: &plan::Plan,
-    ) -> Result<Header, Exit> {
+    fn header(&self, scenario: &crate::scenario::Scenario, plan: &plan::Plan) -> Result<Header, Exit> {
         let text = files::text(self.path)?;
         let subject = self.subject;
-        let options = plan.options.iter().map(|(option, value)| (option.to_string(), value.clone())).collect();
-        let hash = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
-        let deviations = plan.timers.iter().filter(|(timer, period)| subject.profile.timers.get(timer) != Some(period));
+        let options =
+            plan.options.iter().map(|(option, value)| (option.to_string(), value.clone())).collect();
+        let deviations =
+            plan.timers.iter().filter(|(timer, period)| subject.profile.timers.get(timer) != Some(period));
         let deviations = deviations.map(|(timer, period)| format!("{timer} is {period}"));
         Ok(Header {
             format: file::FORMAT,
@@ -253,7 +256,7 @@ impl One<'_> {
             scenario: ScenarioFacts {
                 path: self.path.display().to_string(),
                 title: scenario.title.clone(),
-                digest: hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect(),
+                digest: digest_of(&text),
                 expect: scenario.expect.clone(),
                 convicts: scenario.convicts.clone(),
             },
@@ -306,7 +309,9 @@ impl One<'_> {
         for judged in &judgement.judged {
             match &judged.outcome {
                 Outcome::Judged(Verdict::Held { .. }) => {}
-                Outcome::Judged(Verdict::Unknown { why }) => say(&format!("    {} unknown: {why}", judged.code))?,
+                Outcome::Judged(Verdict::Unknown { why }) => {
+                    say(&format!("    {} unknown: {why}", judged.code))?
+                }
                 Outcome::Judged(Verdict::Violated { evidence, .. }) => {
                     say(&format!("    {} violated: {}", judged.code, judged.promise))?;
                     for evidence in evidence.iter().take(3) {
@@ -316,7 +321,8 @@ impl One<'_> {
                 Outcome::NotApplicable(why) => say(&format!("    {} not applicable: {why}", judged.code))?,
             }
         }
-        let binary = self.arguments.binary.as_ref().map_or(String::new(), |it| format!(" --binary {}", it.display()));
+        let binary =
+            self.arguments.binary.as_ref().map_or(String::new(), |it| format!(" --binary {}", it.display()));
         say(&format!(
             "    again: scaleproof run {} --subject {}{binary} --seed {} ({} events)",
             self.path.display(),

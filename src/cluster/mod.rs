@@ -68,7 +68,15 @@ impl Access {
             .apiserver_version()
             .await
             .map_err(|source| ClusterError::Silent { url: url.clone(), why: source.to_string() })?;
-        Ok(Access { kind, version: version.git_version, url, ca_pem, kubeconfig: text, subject_token: None, config })
+        Ok(Access {
+            kind,
+            version: version.git_version,
+            url,
+            ca_pem,
+            kubeconfig: text,
+            subject_token: None,
+            config,
+        })
     }
 
     /// What kube-rs needs to reach it.

@@ -19,18 +19,30 @@ const fn described(code: &'static str, name: &'static str, does: &'static str) -
 }
 
 const CATALOGUE: [Described; 13] = [
-    described("F101", "slow_kubelet", "a stage of new machines takes longer: boot, register, provider id, network, CSI, ready, pull, start"),
+    described(
+        "F101",
+        "slow_kubelet",
+        "a stage of new machines takes longer: boot, register, provider id, network, CSI, ready, pull, start",
+    ),
     described("F102", "never_registers", "new machines never become nodes"),
     described("F103", "flapping", "nodes are ready and not ready in turn"),
     described("F104", "lost_heartbeats", "kubelets are silent"),
-    described("F105", "no_cloud_provider", "kubelets run without --cloud-provider=external, so their nodes never get a provider id"),
+    described(
+        "F105",
+        "no_cloud_provider",
+        "kubelets run without --cloud-provider=external, so their nodes never get a provider id",
+    ),
     described("F106", "cloud_controller_down", "no provider ids are set, and nodes without machines stay"),
     described("F107", "pod_never_ends", "pods of a workload ignore that they should end"),
     described("F108", "world_clock", "the wall clock of the nodes is wrong"),
     described("F201", "lease_leak", "leases of nobody come into being"),
     described("F202", "edits", "somebody else edits objects all the time"),
     described("F301", "evictions_refused", "evictions are answered with 429"),
-    described("F302", "calls", "chosen calls have another fate: delayed, answered instead, cut, hung, done without an answer, …"),
+    described(
+        "F302",
+        "calls",
+        "chosen calls have another fate: delayed, answered instead, cut, hung, done without an answer, …",
+    ),
     described("F401", "cloud", "a trouble of the cloud, as mock-hetzner knows them"),
 ];
 

@@ -42,7 +42,9 @@ pub(super) async fn leak_leases(
         victims.clock.sleep(MINUTE / per_minute.max(1)).await;
         let name = format!("leaked-{number}");
         let lease = DynamicObject::new(&name, &resource).data(json!({"spec": {"holderIdentity": name}}));
-        if leases.create(&PostParams::default(), &lease).await.is_ok() && bites.fetch_add(1, Ordering::Relaxed) == 0 {
+        if leases.create(&PostParams::default(), &lease).await.is_ok()
+            && bites.fetch_add(1, Ordering::Relaxed) == 0
+        {
             bite(&format!("lease {name}"));
         }
     }
@@ -97,7 +99,9 @@ impl Editor {
                 objects.patch(name, &parameters, &Patch::Merge(json!({"metadata": {"labels": mark}}))).await
             }
             Edit::Annotations => {
-                objects.patch(name, &parameters, &Patch::Merge(json!({"metadata": {"annotations": mark}}))).await
+                objects
+                    .patch(name, &parameters, &Patch::Merge(json!({"metadata": {"annotations": mark}})))
+                    .await
             }
             Edit::Status => {
                 let condition = json!({"type": "scaleproof.dev/edited", "status": "True", "reason": format!("Edit{number}")});

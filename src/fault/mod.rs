@@ -85,8 +85,7 @@ impl Ward {
             Kind::Rule => self.victims.door.rules().remove(name).unwrap_or(0),
             Kind::Cloud { id, watch } => {
                 watch.abort();
-                let bites = self.victims.cloud.heal(id);
-                bites
+                self.victims.cloud.heal(id)
             }
             Kind::Task { task, bites } => {
                 task.abort();
@@ -102,7 +101,9 @@ impl Ward {
     /// Heals whatever still hurts.
     pub fn heal_all(&mut self) {
         let names: Vec<String> = self.wounds.keys().cloned().collect();
-        names.iter().for_each(|name| self.heal(name));
+        for name in names {
+            self.heal(&name);
+        }
     }
 
     /// Whether it has hurt somebody.
@@ -143,8 +144,12 @@ impl Ward {
             }
             FaultSpec::NeverRegisters { pool } => Kind::World(world.never_registers(pool.as_deref(), bite)),
             FaultSpec::Flapping { pool, every } => Kind::World(world.flapping(pool, period(*every)?, bite)),
-            FaultSpec::LostHeartbeats { pool, nodes } => Kind::World(world.silent_kubelets(pool, *nodes, bite)),
-            FaultSpec::NoCloudProvider { pool } => Kind::World(world.no_cloud_provider(pool.as_deref(), bite)),
+            FaultSpec::LostHeartbeats { pool, nodes } => {
+                Kind::World(world.silent_kubelets(pool, *nodes, bite))
+            }
+            FaultSpec::NoCloudProvider { pool } => {
+                Kind::World(world.no_cloud_provider(pool.as_deref(), bite))
+            }
             FaultSpec::CloudControllerDown => Kind::World(world.controller_down(bite)),
             FaultSpec::PodNeverEnds(workload) => Kind::World(world.pod_never_ends(workload, bite)),
             FaultSpec::WorldClock { by_s } => Kind::World(world.wrong_clock(*by_s, bite)),
@@ -248,7 +253,11 @@ impl fmt::Display for FaultError {
             Self::Cloud(e) => write!(f, "{e}"),
             Self::Unresolved => f.write_str("inject a fault: the plan has left a timer in it"),
             Self::Kind(kind) => {
-                write!(f, "edit objects of the kind {kind}: known are {}", edits::KINDS.map(|it| it.0).join(", "))
+                write!(
+                    f,
+                    "edit objects of the kind {kind}: known are {}",
+                    edits::KINDS.map(|it| it.0).join(", ")
+                )
             }
         }
     }

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, FateSpec, FaultSpec, FixedNode, NodeDeed, Span, SubjectDeed, VolumeSpec,
-    Workload, WorkloadKind,
+    Apart, CallMatch, Condition, Edit, FateSpec, FaultSpec, FixedNode, NodeDeed, Span, SubjectDeed,
+    VolumeSpec, Workload, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 

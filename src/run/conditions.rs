@@ -24,7 +24,7 @@ impl Stage {
             nodes.borrow_and_update();
             servers.borrow_and_update();
             self.heal_due();
-            let Some(instead) = self.lacks(condition) else { return None };
+            let instead = self.lacks(condition)?;
             if self.clock.now() >= deadline {
                 return Some(instead);
             }

@@ -14,9 +14,16 @@ use crate::plan::{NodeDeed, Span, SubjectDeed};
 
 impl Stage {
     /// Does something to one node of a pool; the seed draws which.
-    pub(super) async fn do_to_node(&mut self, deed: &NodeDeed, pool: &str, seed: u64) -> Result<(), RunError> {
+    pub(super) async fn do_to_node(
+        &mut self,
+        deed: &NodeDeed,
+        pool: &str,
+        seed: u64,
+    ) -> Result<(), RunError> {
         let names: Vec<String> = self.observer.live().nodes(POOL, pool).into_keys().collect();
-        let Some(drawn) = usize::try_from(seed % (names.len().max(1) as u64)).ok().and_then(|at| names.get(at)) else {
+        let Some(drawn) =
+            usize::try_from(seed % (names.len().max(1) as u64)).ok().and_then(|at| names.get(at))
+        else {
             return Ok(());
         };
         let nodes: Api<Node> = Api::all(self.client.clone());
@@ -52,7 +59,8 @@ impl Stage {
             }
             SubjectDeed::KillLeader => {
                 let holder = self.observer.live().object("Lease", "kube-system", "cluster-autoscaler");
-                let holder = holder.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned));
+                let holder =
+                    holder.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned));
                 let leads = |host: &str| holder.as_deref().is_some_and(|holder| holder.starts_with(host));
                 let leader = self.replicas.iter().find(|replica| leads(replica.host()));
                 if let Some(replica) = leader.or(self.replicas.first()) {
@@ -73,6 +81,8 @@ impl Stage {
         let (due, later) = std::mem::take(&mut self.healings).into_iter().partition(|(at, _)| *at <= now);
         self.healings = later;
         let due: Vec<(Time, String)> = due;
-        due.iter().for_each(|(_, name)| self.ward.heal(name));
+        for (_, name) in due {
+            self.ward.heal(&name);
+        }
     }
 }

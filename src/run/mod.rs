@@ -168,20 +168,16 @@ async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
         clock.sleep(LAG_EVERY).await;
         let lag = clock.lag();
         let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        recorder.record(What::Lag(LagEvent { late_us: micros(lag.late_max), starved_us: micros(lag.starved_max) }));
+        recorder.record(What::Lag(LagEvent {
+            late_us: micros(lag.late_max),
+            starved_us: micros(lag.starved_max),
+        }));
     }
 }
 
 /// What is left at the end, as plain numbers.
 fn account(servers: BTreeMap<String, u32>, nodes: BTreeMap<String, u32>) -> AccountEvent {
-    AccountEvent {
-        servers,
-        nodes,
-        pending_pods: 0,
-        stray_leases: 0,
-        cost_millis: 0,
-        never_bit: Vec::new(),
-    }
+    AccountEvent { servers, nodes, pending_pods: 0, stray_leases: 0, cost_millis: 0, never_bit: Vec::new() }
 }
 
 /// Between two moments; nothing if the second is not later.

@@ -42,7 +42,11 @@ pub(super) struct Stage {
 
 impl Stage {
     /// Sets everything up; the subject is started last, on a cluster that is steady.
-    pub(super) async fn set(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Result<Self, RunError> {
+    pub(super) async fn set(
+        clock: &VirtualClock,
+        order: &Order,
+        recorder: &Recorder,
+    ) -> Result<Self, RunError> {
         let plan = &order.plan;
         let tell = {
             let recorder = recorder.clone();
@@ -100,12 +104,20 @@ impl Stage {
     }
 
     /// Opens the door for one replica, and starts it.
-    async fn start_subject(&self, order: &Order, access: &Access, number: u32) -> Result<Arc<Replica>, RunError> {
+    async fn start_subject(
+        &self,
+        order: &Order,
+        access: &Access,
+        number: u32,
+    ) -> Result<Arc<Replica>, RunError> {
         let directory = order.directory.join(format!("subject-{number}"));
         fs::create_dir_all(&directory).map_err(|e| RunError::File(directory.clone(), e))?;
         let upstream = Upstream::new(&access.url, Some(&access.ca_pem)).map_err(RunError::Door)?;
-        let kubernetes =
-            self.door.encrypted(Way::new(number, Api::Kubernetes, &upstream)).await.map_err(RunError::Door)?;
+        let kubernetes = self
+            .door
+            .encrypted(Way::new(number, Api::Kubernetes, &upstream))
+            .await
+            .map_err(RunError::Door)?;
         let cloud_url = self.cloud.url();
         let root = cloud_url.trim_end_matches("/v1").to_owned();
         let upstream = Upstream::new(&root, None).map_err(RunError::Door)?;
@@ -124,7 +136,8 @@ impl Stage {
         let token = access.subject_token.as_deref().unwrap_or_default();
         self.recorder.hide(token);
         let ca = write("ca.pem", authority)?;
-        let kubeconfig = write("kubeconfig", &kubeconfig(token, &format!("https://{kubernetes}"), authority))?;
+        let kubeconfig =
+            write("kubeconfig", &kubeconfig(token, &format!("https://{kubernetes}"), authority))?;
         let host = format!("subject-{number}");
         let filled = order.profile.fill(&Circumstances {
             kubeconfig: &kubeconfig,
@@ -156,7 +169,8 @@ impl Stage {
 
     /// Waits until the subject has come to itself.
     pub(super) async fn settle(&mut self, plan: &Plan, well: Duration, _steady: Duration) {
-        let scan = plan.timers.get(&crate::terms::Timer::ScanInterval).map_or(Duration::from_secs(10), |it| it.0);
+        let scan =
+            plan.timers.get(&crate::terms::Timer::ScanInterval).map_or(Duration::from_secs(10), |it| it.0);
         self.clock.sleep((scan * 2).min(well)).await;
     }
 

@@ -6,5 +6,5 @@ mod process;
 mod profile;
 
 pub use fill::{Circumstances, FillError, Filled};
-pub use process::{Launch, Replica, SubjectError, digest};
+pub use process::{Launch, Replica, SubjectError, digest, digest_of};
 pub use profile::{Flavour, Health, Profile, Since, read, schema};

@@ -4,7 +4,7 @@
 //! started outlives it; and it is started by the clock, which takes it along when the harness itself is killed.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::fs;
 use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
@@ -101,8 +101,10 @@ impl Replica {
         let log = fs::File::options().create(true).append(true).open(log).map_err(SubjectError::Log)?;
         let log = Arc::new(Mutex::new(log));
         let mut readers = Vec::new();
-        let pipes: [Option<Box<dyn Read + Send>>; 2] =
-            [process.stdout.take().map(|it| Box::new(it) as _), process.stderr.take().map(|it| Box::new(it) as _)];
+        let pipes: [Option<Box<dyn Read + Send>>; 2] = [
+            process.stdout.take().map(|it| Box::new(it) as _),
+            process.stderr.take().map(|it| Box::new(it) as _),
+        ];
         for pipe in pipes.into_iter().flatten() {
             let (recorder, log, number) = (self.recorder.clone(), Arc::clone(&log), self.number);
             readers.push(std::thread::spawn(move || read_lines(pipe, number, &recorder, &log)));
@@ -125,7 +127,7 @@ impl Replica {
                 let _ = reader.join();
             }
             self.state().group = None;
-            self.tell(exited(ended));
+            self.tell(exited(&ended));
             if self.clock.now() - began >= RESTART_FORGOTTEN {
                 pause = RESTART_FIRST;
             }
@@ -215,7 +217,7 @@ struct Running {
     readers: Vec<std::thread::JoinHandle<()>>,
 }
 
-fn exited(ended: io::Result<ExitStatus>) -> SubjectChange {
+fn exited(ended: &io::Result<ExitStatus>) -> SubjectChange {
     match ended {
         Ok(status) => SubjectChange::Exited { code: status.code(), signal: status.signal() },
         Err(_) => SubjectChange::Exited { code: None, signal: None },
@@ -258,7 +260,20 @@ pub fn digest(program: &Path) -> io::Result<String> {
         }
         context.update(&bytes[..length]);
     }
-    Ok(context.finish().as_ref().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hexadecimal(context.finish().as_ref()))
+}
+
+/// The SHA-256 of a text.
+pub fn digest_of(text: &str) -> String {
+    hexadecimal(ring::digest::digest(&ring::digest::SHA256, text.as_bytes()).as_ref())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Why there is no subject. Reads after "failed to".
