@@ -50,10 +50,6 @@ impl<'a> Notes<'a> {
         self.told.keys().copied()
     }
 
-    pub(super) fn is_worth_telling(&self, event: usize) -> bool {
-        self.told.contains_key(&event)
-    }
-
     /// An event in words, worth telling or not.
     pub(super) fn says(&self, event: usize) -> String {
         match (self.told.get(&event), self.history.events.get(event)) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::lane::{Band, Bar, Mark, Row, span};
+use super::lane::{Band, Bar, Mark, Row, breadth, span};
 use super::pins::Pins;
 use super::scale::Scale;
 use crate::history::query::{fault_spells, leader_lease, running};
@@ -45,7 +45,7 @@ fn phases(history: &History, scale: Scale) -> Row {
         from: *from,
         to,
         class: if number % 2 == 0 { "phase".into() } else { "phase odd".into() },
-        text: (*word).into(),
+        text: if scale.x(to) - scale.x(*from) < breadth(word) { String::new() } else { (*word).into() },
         title: format!("phase {word}: +{} to +{}", since_start(*from), since_start(to)),
     });
     Row { label: "phase".into(), bars: bars.collect(), ..Row::default() }

@@ -107,7 +107,7 @@ pub(super) fn nodes_band(history: &History, scale: Scale, pins: &Pins<'_>) -> Ba
     let mut rows = Vec::new();
     for (pool, mut tracks) in by_pool {
         tracks.sort_by_key(|(_, track)| track.first().map(|seen| seen.at));
-        let named = if pool.is_empty() { "no pool".to_owned() } else { pool };
+        let named = if pool.is_empty() { "none".to_owned() } else { pool };
         if nodes.len() > ROWS {
             let mut counts = Counts::<5>::new();
             for (_, track) in &tracks {
@@ -116,11 +116,13 @@ pub(super) fn nodes_band(history: &History, scale: Scale, pins: &Pins<'_>) -> Ba
                 }
             }
             let chart = Some(counts.chart(scale, STATES));
-            let label = format!("{named}: {} nodes, at most {}", tracks.len(), counts.most());
+            let label = format!("pool {named}: {} nodes, at most {}", tracks.len(), counts.most());
             rows.push(Row { label, chart, ..Row::default() });
             let convicting = |track: &Track<Node>| track.seen.iter().any(|seen| pins.has(seen.event));
             tracks.retain(|(_, track)| convicting(track));
             tracks.truncate(ROWS / 2);
+        } else {
+            rows.push(Row { label: format!("pool {named}"), ..Row::default() });
         }
         for (name, track) in tracks {
             let spells = spells(history, scale, track, &servers);
@@ -138,7 +140,7 @@ pub(super) fn nodes_band(history: &History, scale: Scale, pins: &Pins<'_>) -> Ba
                 ),
             });
             let marks = pins.marks(track.seen.iter().map(|seen| seen.event));
-            let hint = format!("node {name}, {named}");
+            let hint = format!("node {name}, pool {named}");
             rows.push(Row { label: name.clone(), hint, bars: bars.collect(), marks, chart: None });
         }
     }
@@ -171,7 +173,7 @@ pub(super) fn servers_band(history: &History, scale: Scale, pins: &Pins<'_>) -> 
             }
             let class = format!("pool-{colour}");
             let chart = Some(counts.chart(scale, [(class.as_str(), pool.as_str())]));
-            let label = format!("{pool}: {} servers, at most {}", tracks.len(), counts.most());
+            let label = format!("pool {pool}: {} servers, at most {}", tracks.len(), counts.most());
             rows.push(Row { label, chart, ..Row::default() });
             tracks.retain(|(_, track)| track.seen.iter().any(|seen| pins.has(seen.event)));
             tracks.truncate(ROWS / 2);
@@ -192,7 +194,7 @@ pub(super) fn servers_band(history: &History, scale: Scale, pins: &Pins<'_>) -> 
 }
 
 fn pool_of(server: &Server) -> &str {
-    server.pool.as_deref().unwrap_or("no pool")
+    server.pool.as_deref().unwrap_or("none")
 }
 
 fn server_row(

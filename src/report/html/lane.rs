@@ -71,8 +71,9 @@ pub(super) fn band(band: &Band, scale: Scale) -> Markup {
 }
 
 fn row(row: &Row, scale: Scale) -> Markup {
+    let heads = row.bars.is_empty() && row.marks.is_empty() && row.chart.is_none();
     html! {
-        div.row.tall[row.chart.is_some()] {
+        div.row.tall[row.chart.is_some()].heads[heads] {
             span.label title=(row.hint) { (row.label) }
             div.lane {
                 @if let Some(chart) = &row.chart { (chart) }
@@ -83,20 +84,32 @@ fn row(row: &Row, scale: Scale) -> Markup {
     }
 }
 
-/// From here on to the right, words stand left of a bar that is too short for them.
-const RIGHT: f64 = 70.0;
+/// How wide a letter is, in parts of a hundred of an ordinary page.
+const LETTER: f64 = 0.55;
 
-fn bar(bar: &Bar, scale: Scale) -> Markup {
-    let (left, width) = (scale.x(bar.from), scale.x(bar.to) - scale.x(bar.from));
+/// How wide a text is.
+pub(super) fn breadth(text: &str) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "the length of a label")]
-    let fits = bar.text.chars().count() as f64 * 0.75 < width;
-    let beside = if fits {
+    let letters = text.chars().count() as f64;
+    (letters + 1.0) * LETTER
+}
+
+/// Within the bar if it fits, else where there is room.
+fn place(bar: &Bar, scale: Scale) -> &'static str {
+    let (left, right, needs) = (scale.x(bar.from), scale.x(bar.to), breadth(&bar.text));
+    if right - left >= needs {
         ""
-    } else if left > RIGHT {
+    } else if right + needs <= 100.0 {
+        "after"
+    } else if left - needs >= 0.0 {
         "before"
     } else {
-        "after"
-    };
+        ""
+    }
+}
+
+fn bar(bar: &Bar, scale: Scale) -> Markup {
+    let beside = place(bar, scale);
     html! {
         div class=(format!("bar {} {beside}", bar.class)) title=(bar.title)
             style=(format!("left:{};width:{}", scale.left(bar.from), scale.width(bar.from, bar.to))) {

@@ -123,19 +123,25 @@ fn timeline(history: &History, scale: Scale, pins: &Pins<'_>) -> Markup {
                         span.label { "virtual time" }
                         div.lane {
                             @for at in scale.ticks() {
-                                span style=(format!("left:{}", scale.left(at))) { (since_start(at)) }
+                                span style=(format!("left:{}", scale.left(at))) { (axis(at)) }
                             }
                         }
                     }
                     @for band in bands.iter().filter(shown) { (lane::band(band, scale)) }
                     div.lines aria-hidden="true" {
-                        @for at in pins.moments() { i style=(format!("left:{}", scale.left(at))) {} }
+                        @for at in pins.moments(scale) { i style=(format!("left:{}", scale.left(at))) {} }
                         i #hair {}
                     }
                 }
             }
         }
     }
+}
+
+/// A moment of the axis, without seconds that say nothing.
+fn axis(at: Duration) -> String {
+    let moment = since_start(at);
+    moment.strip_suffix("m00s").map(|minutes| format!("{minutes}m")).unwrap_or(moment)
 }
 
 impl Standing {

@@ -12,6 +12,10 @@ use crate::report::telling::{Finding, Proof, Shown, Telling};
 const EVENTS: usize = 12;
 /// So many proofs have a number; the rest is in the JSON report.
 const PROOFS: usize = 99;
+/// So many rows of pins at most; the rest is only in its own place.
+const ROWS: usize = 6;
+/// Lines that cross all bands are at least so far from each other, in parts of a hundred.
+const LINES_APART: f64 = 0.4;
 /// Closer than this, in parts of a hundred, pins stand below each other.
 const APART: f64 = 1.8;
 
@@ -65,7 +69,7 @@ impl<'a> Pins<'a> {
     }
 
     /// Where the lines go that cross all bands.
-    pub(super) fn moments(&self) -> Vec<Duration> {
+    pub(super) fn moments(&self, scale: Scale) -> Vec<Duration> {
         let mut moments: Vec<Duration> = self
             .by_event
             .values()
@@ -73,28 +77,35 @@ impl<'a> Pins<'a> {
             .map(|(_, _, shown)| Duration::from_millis(shown.at_ms))
             .collect();
         moments.sort_unstable();
-        moments.dedup();
+        moments.dedup_by(|next, kept| scale.x(*next) - scale.x(*kept) < LINES_APART);
         moments
     }
 
     /// The band with all of them, none hiding another.
     pub(super) fn band(&self, scale: Scale) -> Band {
-        let mut rows: Vec<Row> = Vec::new();
+        let (mut rows, mut hidden): (Vec<Row>, usize) = (Vec::new(), 0);
         let mut marks = self.marks(self.events());
         marks.sort_by_key(|mark| mark.at);
         for mark in marks {
+            let near = |last: &Mark| scale.x(mark.at) - scale.x(last.at) < APART;
+            if rows.iter().filter_map(|row| row.marks.last()).any(|last| near(last) && last.text == mark.text)
+            {
+                continue;
+            }
             let free =
                 |row: &Row| row.marks.last().is_none_or(|last| scale.x(mark.at) - scale.x(last.at) >= APART);
-            let at = rows.iter().position(free).unwrap_or_else(|| {
-                rows.push(Row::default());
-                rows.len() - 1
-            });
-            rows[at].marks.push(mark);
+            match rows.iter().position(free) {
+                Some(at) => rows[at].marks.push(mark),
+                None if rows.len() < ROWS => rows.push(Row { marks: vec![mark], ..Row::default() }),
+                None => hidden += 1,
+            }
         }
         if let Some(first) = rows.first_mut() {
             first.label = "what convicts".into();
         }
-        Band { id: "evidence", title: "Evidence".into(), rows, legend: vec![] }
+        let more =
+            if hidden > 0 { format!(" (and {hidden} more where there is no room)") } else { String::new() };
+        Band { id: "evidence", title: format!("Evidence{more}"), rows, legend: vec![] }
     }
 }
 

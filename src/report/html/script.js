@@ -74,14 +74,12 @@
     found.textContent = wanted.length ? count + " of " + rows.length : "";
   });
 
-  // A link to an event opens the table it is in, and shows it even if the filter hides it.
+  // A link opens what folds its target away, and shows it even if the filter hides it.
   const reveal = () => {
     const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
     if (!target) return;
-    if (events.contains(target)) {
-      events.open = true;
-      target.hidden = false;
-    }
+    target.hidden = false;
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
     target.scrollIntoView({ block: "center" });
   };
   addEventListener("hashchange", reveal);

@@ -8,8 +8,10 @@ use super::pins::Pins;
 use crate::report::moment::since_start;
 use crate::report::telling::{Finding, Proof, Shown, Standing, Telling};
 
+/// So many proofs of one expectation are open; the rest can be opened.
+const PROOFS: usize = 3;
 /// So many convicting events are listed for one proof.
-const EVENTS: usize = 8;
+const EVENTS: usize = 5;
 
 /// What convicts, each proof with its number.
 pub(super) fn convictions(telling: &Telling, pins: &Pins<'_>) -> Markup {
@@ -35,20 +37,28 @@ fn conviction(finding: &Finding, pins: &Pins<'_>) -> Markup {
             p.cited {
                 @for cited in &finding.cited { a href=(cited.url) { (cited.document) } " " }
             }
-            ol.proofs {
-                @for (number, proof) in pins.of_finding(finding) { (told(number, proof)) }
+            ol.proofs { @for (number, proof) in pins.of_finding(finding).take(PROOFS) { (told(number, proof)) } }
+            @if pins.of_finding(finding).count() > PROOFS {
+                details {
+                    summary { (finding.proofs.len() - PROOFS) " more cases" }
+                    ol.proofs {
+                        @for (number, proof) in pins.of_finding(finding).skip(PROOFS) { (told(number, proof)) }
+                    }
+                }
             }
         }
     }
 }
 
 fn told(number: usize, proof: &Proof) -> Markup {
+    let mut events: Vec<&Shown> = proof.events.iter().collect();
+    events.sort_by_key(|shown| shown.event);
     html! {
         li id=(format!("proof-{number}")) {
             span.pin { (number) } " " (proof.says)
             ul {
-                @for shown in proof.events.iter().take(EVENTS) { (event(shown)) }
-                @if proof.events.len() > EVENTS { li { "and " (proof.events.len() - EVENTS) " more events" } }
+                @for shown in events.iter().take(EVENTS) { (event(shown)) }
+                @if events.len() > EVENTS { li { "and " (events.len() - EVENTS) " more events" } }
             }
         }
     }
