@@ -20,13 +20,33 @@ fn told(output: &Output) -> (i32, String, String) {
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
 }
 
+/// The shortest of the incidents.
+const SHORT: &str = "suites/incidents/s3-the-network-plugin-is-late.yaml";
+
 #[test]
-fn run_says_that_nothing_was_judged_and_shows_the_clock() {
-    let (code, out, err) = run(&["run"]);
-    assert_eq!((code, err.as_str()), (2, ""), "{out}");
-    assert!(out.contains("no autoscaler was judged: the harness is not built yet"), "{out}");
-    assert!(out.contains("360 ticks of 10s, 0 of them early: 3600"), "{out}");
-    assert!(out.ends_with("exit code 2: something is unknown, nothing was violated\n"), "{out}");
+fn a_run_ends_with_a_verdict_and_leaves_its_history() {
+    let folder = std::env::temp_dir().join(format!("scaleproof-test-{}", std::process::id()));
+    let folder = folder.to_str().unwrap();
+    let (code, out, err) = run(&["run", SHORT, "--seed", "7", "--report", folder]);
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("seed 7") && out.ends_with("exit code 0: all expectations held\n"), "{out}");
+    let history = format!("{folder}/s3-the-network-plugin-is-late-7/history.jsonl");
+    let (code, again, err) = run(&["check", &history]);
+    assert_eq!((code, err.as_str()), (0, ""), "{again}");
+    for file in ["report.json", "junit.xml", "summary.md", "s3-the-network-plugin-is-late-7/timeline.html"] {
+        assert!(std::fs::metadata(format!("{folder}/{file}")).unwrap().len() > 100, "{file}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn what_is_missing_is_named() {
+    let (code, _, err) = run(&["run", SHORT, "--binary", "no-such-autoscaler"]);
+    assert_eq!(code, 69);
+    assert!(err.contains("failed to find the program no-such-autoscaler: build or download"), "{err}");
+    let (code, _, err) = run(&["run", "suites/nothing.yaml"]);
+    assert_eq!(code, 64);
+    assert!(err.contains("suites/nothing.yaml"), "{err}");
 }
 
 #[test]
@@ -40,7 +60,7 @@ fn help_shows_the_exit_codes() {
 
 #[test]
 fn bad_arguments_are_bad_input() {
-    for arguments in [&[][..], &["walk"], &["run", "suites/nothing.yaml"], &["run", "--fast"]] {
+    for arguments in [&[][..], &["walk"], &["run", "--fast"]] {
         let (code, out, err) = run(arguments);
         assert_eq!((code, out.as_str()), (64, ""), "{arguments:?}");
         assert!(err.contains("Usage: scaleproof"), "{err}");
@@ -49,15 +69,15 @@ fn bad_arguments_are_bad_input() {
 
 #[test]
 fn whoever_closes_the_output_has_seen_enough() {
-    let mut child = scaleproof(&["run"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = scaleproof(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    assert_eq!(told(&child.wait_with_output().unwrap()), (2, String::new(), String::new()));
+    assert_eq!(told(&child.wait_with_output().unwrap()), (0, String::new(), String::new()));
 }
 
 #[test]
 fn output_that_cannot_be_written_is_told() {
     let full = || File::options().write(true).open("/dev/full").unwrap();
-    for arguments in [&["run"], &["--help"]] {
+    for arguments in [&["list"], &["--help"]] {
         let (code, _, err) = told(&scaleproof(arguments).stdout(full()).output().unwrap());
         assert_eq!(code, 69);
         assert!(err.starts_with("error: failed to write to standard output: No space left"), "{err}");

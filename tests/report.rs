@@ -7,6 +7,8 @@ mod browser;
 mod pages;
 #[path = "report/rich.rs"]
 mod rich;
+#[path = "checks/setting.rs"]
+mod setting;
 #[path = "report/short.rs"]
 mod short;
 #[path = "checks/story.rs"]

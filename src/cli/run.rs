@@ -1,19 +1,21 @@
 //! `scaleproof run`: scenarios against a subject, one after the other, and a verdict for each.
 
-use std::collections::BTreeMap;
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mock_clock::{Clock as _, IdleSkip, Mode, VirtualClock};
 
+use super::check::{exit, reports, write};
 use super::{complain, files, say};
-use crate::check::{Judgement, Outcome, Verdict, judge};
+use crate::check::judge;
 use crate::exit::Exit;
 use crate::history::{
-    ClusterFacts, Event, Header, History, MachineFacts, ScenarioFacts, StepChange, SubjectFacts, What, file,
+    ClusterFacts, Event, Header, MachineFacts, ScenarioFacts, StepChange, SubjectFacts, What, file,
 };
 use crate::plan;
+use crate::report::text::{self, Paint};
+use crate::report::{Standing, Telling, html};
 use crate::run::{Order, RunError, Watcher, run as play};
 use crate::subject::{Profile, digest, digest_of};
 use crate::terms::Version;
@@ -92,30 +94,27 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         scenarios.len(),
         directory.display()
     ))?;
-    let mut worst = Exit::Held;
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut tellings = Vec::new();
     for seed in first..first.saturating_add(arguments.repeat) {
         for (path, scenario) in &scenarios {
             let one = One { arguments, subject: &subject, path, seed, directory: &directory };
-            let (word, exit) = one.run(scenario)?;
-            *counts.entry(word).or_default() += 1;
-            worst = worse(worst, exit);
+            tellings.extend(one.run(scenario)?);
         }
     }
-    let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
-    say(&format!("\n{}; exit code {}: {}", counts.join(", "), worst.code(), worst.meaning()))?;
-    Ok(worst)
+    if arguments.report.is_some() {
+        reports(&directory, &tellings)?;
+    }
+    if tellings.len() > 1 {
+        say(&format!("\n{}", text::table(&tellings, paint())))?;
+    }
+    let exit = exit(Standing::of_all(&tellings));
+    say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
+    Ok(exit)
 }
 
-/// A violation is worse than not knowing, which is worse than all being well.
-fn worse(one: Exit, other: Exit) -> Exit {
-    let badness = |exit: Exit| match exit {
-        Exit::Held => 0,
-        Exit::Unknown => 1,
-        Exit::Violated => 2,
-        _ => 3,
-    };
-    if badness(other) > badness(one) { other } else { one }
+/// Colours are for terminals.
+fn paint() -> Paint {
+    if std::io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain }
 }
 
 fn drawn_seed() -> u64 {
@@ -187,13 +186,14 @@ struct One<'a> {
 }
 
 impl One<'_> {
-    fn run(&self, scenario: &crate::scenario::Scenario) -> Result<(&'static str, Exit), Exit> {
+    /// Runs it and tells; nothing if it is not about this subject.
+    fn run(&self, scenario: &crate::scenario::Scenario) -> Result<Option<Telling>, Exit> {
         let title = self.path.display();
         let plan = match plan::make(scenario, &self.subject.profile, self.seed, &files::machine_room) {
             Ok(plan) => plan,
             Err(error) if error.is_about_subject() => {
-                say(&format!("not applicable  {title}: {error}"))?;
-                return Ok(("not applicable", Exit::Held));
+                say(&format!("not applicable {title}: {error}"))?;
+                return Ok(None);
             }
             Err(error) => {
                 complain(&format!("error: {title}: failed to {error}"));
@@ -220,6 +220,7 @@ impl One<'_> {
             header,
             directory: directory.canonicalize().unwrap_or(directory),
         };
+        let order_directory = order.directory.clone();
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|e| {
             complain(&format!("error: failed to start: {e}"));
             Exit::Missing
@@ -233,13 +234,17 @@ impl One<'_> {
                 return Err(Exit::Missing);
             }
             Err(e) => {
-                say(&format!("unknown         {title}: the harness failed to {e}"))?;
-                return Ok(("unknown", Exit::Unknown));
+                complain(&format!("error: {title}: failed to {e}"));
+                return Err(Exit::Bug);
             }
         };
-        let judgement = judge(&history);
-        let took = (clock.now() - began, clock.real_elapsed());
-        self.tell(scenario, &history, &judgement, took)
+        let stored = order_directory.join("history.jsonl");
+        let telling = Telling::of(&history, &judge(&history), Some(&stored.to_string_lossy()));
+        if self.arguments.report.is_some() {
+            write(&order_directory, "timeline.html", &html::page(&history, &telling))?;
+        }
+        say(&text::run(&telling, paint()))?;
+        Ok(Some(telling))
     }
 
     fn header(&self, scenario: &crate::scenario::Scenario, plan: &plan::Plan) -> Result<Header, Exit> {
@@ -279,58 +284,6 @@ impl One<'_> {
             began: mock_clock::Time::EPOCH,
             machine: MachineFacts { system: system(), processors: processors() },
         })
-    }
-
-    fn tell(
-        &self,
-        scenario: &crate::scenario::Scenario,
-        history: &History,
-        judgement: &Judgement,
-        (passed, real): (std::time::Duration, std::time::Duration),
-    ) -> Result<(&'static str, Exit), Exit> {
-        let violated = judgement.violated();
-        let convicted = scenario.convicts.iter().all(|code| violated.contains(code));
-        let (word, exit) = if scenario.convicts.is_empty() {
-            match judgement.overall() {
-                Verdict::Held { .. } => ("held", Exit::Held),
-                Verdict::Unknown { .. } => ("unknown", Exit::Unknown),
-                Verdict::Violated { .. } => ("violated", Exit::Violated),
-            }
-        } else if convicted {
-            ("convicted", Exit::Held)
-        } else {
-            ("not convicted", Exit::Violated)
-        };
-        let passed_s = passed.as_secs();
-        say(&format!("{word:<15} {} ({passed_s} s in {real:.1?})", self.path.display()))?;
-        if word == "held" || word == "convicted" {
-            return Ok((word, exit));
-        }
-        for judged in &judgement.judged {
-            match &judged.outcome {
-                Outcome::Judged(Verdict::Held { .. }) => {}
-                Outcome::Judged(Verdict::Unknown { why }) => {
-                    say(&format!("    {} unknown: {why}", judged.code))?
-                }
-                Outcome::Judged(Verdict::Violated { evidence, .. }) => {
-                    say(&format!("    {} violated: {}", judged.code, judged.promise))?;
-                    for evidence in evidence.iter().take(3) {
-                        say(&format!("        {} (events {:?})", evidence.says, evidence.events))?;
-                    }
-                }
-                Outcome::NotApplicable(why) => say(&format!("    {} not applicable: {why}", judged.code))?,
-            }
-        }
-        let binary =
-            self.arguments.binary.as_ref().map_or(String::new(), |it| format!(" --binary {}", it.display()));
-        say(&format!(
-            "    again: scaleproof run {} --subject {}{binary} --seed {} ({} events)",
-            self.path.display(),
-            self.arguments.subject,
-            self.seed,
-            history.events.len()
-        ))?;
-        Ok((word, exit))
     }
 }
 

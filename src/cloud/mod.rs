@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use mock_clock::{Time, VirtualClock};
 use mock_hetzner::catalogue::{Architecture, Catalogue};
-use mock_hetzner::{Deed, Kind, Trouble, TroubleId};
+use mock_hetzner::{Deed, Kind, Trouble};
 use serde_json::Value;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
@@ -21,6 +21,7 @@ use crate::history::What;
 use crate::terms::{MachineEvent, Pool, Room};
 
 pub use furniture::{IMAGE, NETWORK, SSH_KEY};
+pub use mock_hetzner::TroubleId;
 
 /// Takes what happens.
 pub type Tell = Arc<dyn Fn(What) + Send + Sync>;

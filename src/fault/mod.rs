@@ -15,10 +15,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use kube::Client;
 use mock_clock::VirtualClock;
-use mock_hetzner::TroubleId;
 use tokio::task::AbortHandle;
 
-use crate::cloud::{Cloud, CloudError};
+use crate::cloud::{Cloud, CloudError, TroubleId};
 use crate::code::Code;
 use crate::door::{Answer, CallMatch, Door, Fate, Injury};
 use crate::history::{FaultChange, FaultEvent, Recorder, What};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mock_clock::Time;
 use scaleproof::code::Code;
 use scaleproof::history::{
-    CallEvent, Change, Event, FaultChange, FaultEvent, Header, ObjectEvent, ServerEvent, StepChange,
+    CallEvent, Change, Event, FaultChange, FaultEvent, Header, ObjectEvent, Phase, ServerEvent, StepChange,
     StepEvent, SubjectChange, SubjectEvent, What,
 };
 use scaleproof::terms::{Api, Pool, Room, Taint, Timer};
@@ -123,6 +123,14 @@ impl Story {
 
     pub(crate) fn killed(self, second: u64, replica: u32) -> Self {
         self.subject(second, replica, SubjectChange::Killed)
+    }
+
+    pub(crate) fn exited(self, second: u64, code: i32) -> Self {
+        self.subject(second, 0, SubjectChange::Exited { code: Some(code), signal: None })
+    }
+
+    pub(crate) fn phase(self, second: u64, phase: Phase) -> Self {
+        self.what(second, What::Phase(phase))
     }
 
     pub(crate) fn step(self, second: u64, says: &str) -> Self {
