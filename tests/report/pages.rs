@@ -1,7 +1,7 @@
 //! The page with the timeline, without a browser.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::Path;
 
 use scaleproof::history::History;
 use scaleproof::report::html;
@@ -19,7 +19,7 @@ fn values<'p>(page: &'p str, attribute: &str) -> Vec<&'p str> {
     page.split(&start).skip(1).map(|rest| rest.split('"').next().unwrap()).collect()
 }
 
-fn whole(name: PathBuf, page: &str) {
+fn whole(name: &Path, page: &str) {
     let name = name.display();
     for foreign in [" src=", "<link", "@import", "url(", "<iframe", "fetch("] {
         assert!(!page.contains(foreign), "{name} wants something from elsewhere: {foreign}");
@@ -35,10 +35,10 @@ fn whole(name: PathBuf, page: &str) {
 #[test]
 fn every_stored_history_has_a_page_that_needs_nothing_but_itself() {
     for (path, history) in stored() {
-        whole(path, &page(&history));
+        whole(&path, &page(&history));
     }
     for history in [rich(), big(120)] {
-        whole(history.header.scenario.path.clone().into(), &page(&history));
+        whole(Path::new(&history.header.scenario.path), &page(&history));
     }
 }
 
@@ -50,7 +50,7 @@ fn a_history_of_which_little_is_left_has_a_page_too() {
         history.cut_short = Some("somebody pulled the plug".into());
         let page = page(&history);
         assert!(page.contains("somebody pulled the plug"));
-        whole(format!("{length} events").into(), &page);
+        whole(Path::new(&format!("{length} events")), &page);
     }
 }
 

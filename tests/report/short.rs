@@ -70,6 +70,9 @@ fn a_negative_scenario_is_well_when_the_subject_is_convicted_and_not_when_it_is_
         told.findings.iter().find(|finding| finding.code == Code::new(code)).unwrap().standing
     };
     assert_eq!(standing(&history, "MM-01"), Standing::Convicted);
+    assert_eq!(standing(&history, "SD-01"), Standing::Convicted, "it is wrong on purpose, and nobody asked");
+    history.header.scenario.expect = vec![Code::new("SD-01")];
+    assert_eq!(standing(&history, "SD-01"), Standing::Violated, "the scenario expects it to hold");
     history.header.scenario.convicts = vec![Code::new("SD-02")];
     history.events.retain(|event| !format!("{event:?}").contains("quiet"));
     assert_eq!(standing(&history, "SD-02"), Standing::Violated);
