@@ -16,6 +16,9 @@ pub mod plan;
 
 pub mod cloud;
 pub mod cluster;
+pub mod door;
+pub mod fault;
+pub mod run;
 pub mod watch;
 pub mod world;
 

@@ -10,7 +10,6 @@ fn main() -> ExitCode {
     end.unwrap_or_else(|_| {
         let _ =
             writeln!(std::io::stderr(), "this is a bug of scaleproof: please report it with the lines above");
-        Exit::Bug
+        Exit::Bug.into()
     })
-    .into()
 }

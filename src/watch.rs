@@ -74,8 +74,14 @@ impl<K: Resource + Clone + Debug + DeserializeOwned> Known<K> {
     /// Tells what is different from what was known, and gives the version that it is of.
     async fn list(&mut self, api: &Api<K>, seen: &mut impl FnMut(Sight<K>)) -> kube::Result<String> {
         let list = api.list(&ListParams::default()).await?;
+        self.compare(list.items, seen);
+        seen(Sight::Listed);
+        Ok(list.metadata.resource_version.unwrap_or_default())
+    }
+
+    fn compare(&mut self, there: Vec<K>, seen: &mut impl FnMut(Sight<K>)) {
         let mut before = std::mem::take(&mut self.objects);
-        for object in list.items {
+        for object in there {
             match before.remove(&key(&object)) {
                 Some(old) if old.uid() != object.uid() => {
                     seen(Sight::Deleted(old));
@@ -94,8 +100,6 @@ impl<K: Resource + Clone + Debug + DeserializeOwned> Known<K> {
         for gone in before.into_values() {
             seen(Sight::Deleted(gone));
         }
-        seen(Sight::Listed);
-        Ok(list.metadata.resource_version.unwrap_or_default())
     }
 
     /// Tells what happens from a version on, until that version is too old.
@@ -140,4 +144,50 @@ fn key<K: Resource>(object: &K) -> (String, String) {
 
 fn is_too_old(error: &kube::Error) -> bool {
     matches!(error, kube::Error::Api(status) if status.code == 410)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+
+    fn map(name: &str, uid: &str, version: u32) -> ConfigMap {
+        let metadata = json!({"name": name, "uid": uid, "resourceVersion": version.to_string()});
+        serde_json::from_value(json!({"metadata": metadata})).unwrap()
+    }
+
+    /// What is told when these are there instead of those.
+    fn told(those: Vec<ConfigMap>, these: Vec<ConfigMap>) -> Vec<String> {
+        let mut known = Known { objects: BTreeMap::new() };
+        known.compare(those, &mut |_| {});
+        let mut told = Vec::new();
+        known.compare(these, &mut |sight| {
+            told.push(match sight {
+                Sight::Added(it) => format!("added {} {}", it.name_any(), it.uid().unwrap()),
+                Sight::Modified(it) => format!("modified {} {}", it.name_any(), it.uid().unwrap()),
+                Sight::Deleted(it) => format!("deleted {} {}", it.name_any(), it.uid().unwrap()),
+                Sight::Listed | Sight::Blind(_) => "nothing".to_owned(),
+            });
+        });
+        told
+    }
+
+    #[test]
+    fn what_was_missed_is_told_once_each() {
+        let before =
+            vec![map("same", "1", 1), map("changed", "2", 2), map("gone", "3", 3), map("again", "4", 4)];
+        let after =
+            vec![map("same", "1", 1), map("changed", "2", 7), map("again", "5", 8), map("new", "6", 9)];
+        let expected =
+            ["modified changed 2", "deleted again 4", "added again 5", "added new 6", "deleted gone 3"];
+        assert_eq!(told(before, after.clone()), expected);
+        assert!(told(after.clone(), after).is_empty());
+    }
+
+    #[test]
+    fn too_old_is_no_trouble() {
+        let status = |code| kube::Error::Api(Box::new(kube::core::Status::failure("", "").with_code(code)));
+        assert!(is_too_old(&status(410)) && !is_too_old(&status(403)));
+    }
 }

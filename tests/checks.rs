@@ -20,6 +20,8 @@ mod pod_safety;
 mod scale_down;
 #[path = "checks/scale_up.rs"]
 mod scale_up;
+#[path = "checks/setting.rs"]
+mod setting;
 #[path = "checks/story.rs"]
 mod story;
 

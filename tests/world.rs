@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
 
+#[path = "world/stand.rs"]
+mod stand;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -9,158 +12,13 @@ use std::time::Duration;
 use mock_clock::{Clock as _, Mode, Time, VirtualClock};
 use mock_hetzner::Request;
 use mock_kubernetes::ControlPlane;
-use scaleproof::cloud::{self, Cloud, Order};
-use scaleproof::cluster::{Cluster as _, Embedded, Existing, Live, Observer, PodCount};
+use scaleproof::cloud;
+use scaleproof::cluster::{Cluster as _, Existing, Observer, PodCount};
 use scaleproof::history::{Change, What};
-use scaleproof::terms::{Pool, Room, Stage, Taint};
-use scaleproof::world::{FirstBite, FixedNode, LABEL, Owner, Timetable, Workload, World};
+use scaleproof::terms::{Room, Stage, Taint};
+use scaleproof::world::{Apart, FirstBite, FixedNode, LABEL, Owner, Volume, Workload};
 use serde_json::{Value, json};
-
-type Events = Arc<Mutex<Vec<(Time, What)>>>;
-
-/// Everything but a subject.
-struct Stand {
-    clock: VirtualClock,
-    world: World,
-    cloud: Cloud,
-    observer: Observer,
-    events: Events,
-    _cluster: Embedded,
-}
-
-fn pool(name: &str, initial: u32) -> Pool {
-    Pool {
-        name: name.to_owned(),
-        machine: "cx33".to_owned(),
-        location: "fsn1".to_owned(),
-        min: 0,
-        max: 300,
-        labels: BTreeMap::from([("kind".to_owned(), name.to_owned())]),
-        taints: vec![Taint {
-            key: "only".to_owned(),
-            value: name.to_owned(),
-            effect: "NoSchedule".to_owned(),
-        }],
-        priority: None,
-        initial,
-        room: cloud::room("cx33").unwrap(),
-    }
-}
-
-impl Stand {
-    async fn start(pools: &[Pool]) -> Stand {
-        let clock = VirtualClock::idle_skip().unwrap();
-        let mut cluster = Embedded::new(1);
-        let access = cluster.start(&clock).await.unwrap();
-        let events: Events = Arc::default();
-        let tell: scaleproof::cluster::Tell = Arc::new({
-            let (events, clock) = (Arc::clone(&events), clock.clone());
-            move |what| events.lock().unwrap().push((clock.now(), what))
-        });
-        let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell);
-        observer.until_listed().await;
-        let order = Order { clock: &clock, seed: 7, pools, tell: Arc::clone(&tell) };
-        let (cloud, machines) = Cloud::start(order).await.unwrap();
-        let trouble = Arc::new(move |why| tell(What::Trouble(why)));
-        let client = access.client().unwrap();
-        let world = World::start(client, clock.clone(), Timetable::new(7), machines, trouble);
-        world.until_ready(pools.iter().map(|pool| pool.initial as usize).sum()).await;
-        Stand { clock, world, cloud, observer, events, _cluster: cluster }
-    }
-
-    fn live(&self) -> &Live {
-        self.observer.live()
-    }
-
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let request = Request::new(method, path).token(self.cloud.token()).body(body.to_string());
-        let reply = self.cloud.mock().with(|engine, now| engine.answer(now, &request));
-        assert!(reply.status < 300, "{method} {path}: {reply:?}");
-        serde_json::from_slice(&reply.body.unwrap()).unwrap()
-    }
-
-    fn buy(&self, name: &str, pool: &str) -> u64 {
-        let server = json!({"name": name, "server_type": "cx33", "location": "fsn1", "image": cloud::IMAGE,
-            "labels": {cloud::POOL: pool}});
-        self.ask("POST", "/v1/servers", &server)["server"]["id"].as_u64().unwrap()
-    }
-
-    /// Waits for something that must come within so many seconds.
-    async fn until(&self, within_s: u64, what: &str, come: impl Fn(&Live) -> bool) {
-        let mut changes = self.live().changes();
-        let end = self.clock.now() + Duration::from_secs(within_s);
-        loop {
-            changes.borrow_and_update();
-            if come(self.live()) {
-                return;
-            }
-            let waited = self.clock.timeout_at(end, changes.changed()).await;
-            assert!(waited.is_ok(), "not within {within_s} s: {what}\n{}", self.clock.status());
-        }
-    }
-
-    async fn ready_nodes(&self, within_s: u64, pool: &str, count: usize) {
-        self.until(within_s, "nodes are ready", |live| live.ready_nodes(cloud::POOL, pool) == count).await;
-    }
-
-    async fn running(&self, within_s: u64, workload: &str, count: u32) {
-        self.until(within_s, "pods run", |live| live.pods(LABEL, workload).running == count).await;
-    }
-
-    /// What was told of the objects of a kind and name, in order.
-    fn told(&self, kind: &str, name: &str) -> Vec<(Time, Change, Value)> {
-        let events = self.events.lock().unwrap();
-        let objects = events.iter().filter_map(|(at, what)| match what {
-            What::Object(object) if object.kind == kind && object.name == name => {
-                Some((*at, object.change, object.object.clone()))
-            }
-            _ => None,
-        });
-        objects.collect()
-    }
-
-    /// When a node was first seen like this.
-    #[track_caller]
-    fn first(&self, node: &str, what: &str, like: impl Fn(&Value) -> bool) -> Time {
-        let told = self.told("Node", node);
-        let found = told.iter().find(|(_, _, object)| like(object));
-        found.unwrap_or_else(|| panic!("{node} was never seen with {what}: {told:#?}")).0
-    }
-
-    /// Nothing went wrong in the harness itself.
-    fn end(self) {
-        for (at, what) in self.events.lock().unwrap().iter() {
-            assert!(!matches!(what, What::Trouble(_)), "{at}: {what:?}");
-        }
-    }
-}
-
-fn condition<'a>(node: &'a Value, kind: &str) -> &'a Value {
-    let conditions = node["status"]["conditions"].as_array().unwrap();
-    conditions.iter().find(|it| it["type"] == kind).unwrap_or(&Value::Null)
-}
-
-fn has_taint(node: &Value, key: &str) -> bool {
-    node["spec"]["taints"].as_array().is_some_and(|taints| taints.iter().any(|it| it["key"] == key))
-}
-
-fn quietly() -> FirstBite {
-    Box::new(|_| {})
-}
-
-fn within(span: Duration, least_ms: u64, most_ms: u64) -> bool {
-    (Duration::from_millis(least_ms)..=Duration::from_millis(most_ms)).contains(&span)
-}
-
-fn web(pods: u32) -> Workload {
-    let toleration = Taint { key: "only".into(), value: "small".into(), effect: "NoSchedule".into() };
-    Workload {
-        tolerates: vec![toleration],
-        ..Workload::new("web", pods, Room { cpu_milli: 1000, memory_mib: 512 })
-    }
-}
-
-const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
+use stand::{Events, Stand, UNINITIALIZED, condition, has_taint, pool, quietly, web, within};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bought_server_becomes_a_ready_node_stage_by_stage() {
@@ -250,6 +108,13 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     let bite = Arc::clone(&bitten);
     let first: FirstBite = Box::new(move |whom| bite.lock().unwrap().push(whom.to_owned()));
     let slow = stand.world.slow_stage(Some("small"), Stage::Network, Duration::from_secs(3600), first);
+    let mut agents = Workload { owner: Owner::DaemonSet, ..web(1) };
+    agents.tolerates.push(Taint {
+        key: "node.kubernetes.io/not-ready".into(),
+        value: String::new(),
+        effect: "NoSchedule".into(),
+    });
+    stand.world.deploy(&agents).await.unwrap();
     stand.buy("late", "small");
     stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
     stand.clock.sleep(Duration::from_secs(600)).await;
@@ -258,9 +123,12 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     assert_eq!(ready["status"], "False");
     assert!(ready["message"].as_str().unwrap().contains("NetworkPluginNotReady"), "{ready}");
     assert_ne!(node["spec"]["providerID"], Value::Null, "only the network is late");
+    let waits = PodCount { all: 1, pending: 1, ..PodCount::default() };
+    assert_eq!(stand.live().pods(LABEL, "web"), waits, "no pod starts without a network");
     assert_eq!(slow.heal(), 1);
     assert_eq!(*bitten.lock().unwrap(), ["late"]);
     stand.ready_nodes(15, "small", 1).await;
+    stand.running(15, "web", 1).await;
     stand.end();
 }
 
@@ -370,6 +238,82 @@ async fn pods_end_in_their_time_or_never() {
     let wrong = stand.world.wrong_clock(-3600, quietly());
     stand.clock.sleep(Duration::from_secs(301)).await;
     assert!(wrong.heal() > 0);
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pods_are_as_they_were_asked_for() {
+    let stand = Stand::start(&[pool("small", 1)]).await;
+    let picky = Workload {
+        namespace: "apps".into(),
+        owner: Owner::Nobody,
+        node_selector: BTreeMap::from([("kind".to_owned(), "small".to_owned())]),
+        annotations: BTreeMap::from([("note".to_owned(), "kept".to_owned())]),
+        volumes: vec![
+            Volume::Scratch("s".into()),
+            Volume::Memory("m".into()),
+            Volume::HostPath("/var/x".into()),
+        ],
+        priority: Some(-10),
+        apart: Some(Apart::Required),
+        ..web(2)
+    };
+    stand.world.deploy(&picky).await.unwrap();
+    let wanted = PodCount { all: 2, running: 1, pending: 1, unschedulable: 1, ending: 0 };
+    stand.until(60, "one runs, one fits nowhere", |live| live.pods(LABEL, "web") == wanted).await;
+    let pod = stand.live().object("Pod", "apps", "web-0").unwrap();
+    assert_eq!(
+        (&pod["spec"]["priority"], &pod["metadata"]["annotations"]["note"]),
+        (&json!(-10), &json!("kept"))
+    );
+    assert_eq!(pod["spec"]["volumes"].as_array().unwrap().len(), 3, "{pod:#}");
+    assert!(pod["metadata"]["managedFields"].is_null());
+    stand.world.scale(&picky, 1).await.unwrap();
+    stand.until(60, "one is left", |live| live.pods(LABEL, "web").all == 1).await;
+    stand.end();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cloud_tells_who_did_what_and_what_it_cost() {
+    let stand = Stand::start(&[pool("small", 1)]).await;
+    let sold_out = json!({"kind": "sold_out", "server_type": "cx33"});
+    let trouble = stand.cloud.hurt(&sold_out).unwrap();
+    assert_eq!((stand.cloud.bites(trouble), stand.cloud.first_bite(trouble)), (0, None));
+    let server = json!({"name": "none", "server_type": "cx33", "location": "fsn1", "image": cloud::IMAGE});
+    let mut order = Request::new("POST", "/v1/servers").token(stand.cloud.token()).body(server.to_string());
+    order.agent = "subject".into();
+    let buy = |name: &str| {
+        let order = Request { body: server.to_string().replace("none", name).into(), ..order.clone() };
+        stand.cloud.mock().with(|engine, now| engine.answer(now, &order).status)
+    };
+    assert_eq!(buy("none"), 412);
+    assert_eq!(stand.cloud.heal(trouble), 1);
+    assert!(stand.cloud.hurt(&json!({"kind": "bad weather"})).is_err());
+    assert!(stand.cloud.deed(&json!({"deed": "delete", "which": "none"})).is_err());
+
+    assert_eq!(buy("some"), 201);
+    stand.clock.sleep(Duration::from_secs(60)).await;
+    stand.cloud.deed(&json!({"deed": "delete", "which": "some"})).unwrap();
+    stand.clock.sleep(Duration::from_secs(60)).await;
+    let told: Vec<(Change, String, String)> = {
+        let events = stand.events.lock().unwrap();
+        let servers = events.iter().filter_map(|(_, what)| match what {
+            What::Server(server) if server.name == "some" => {
+                Some((server.change, server.status.clone(), server.by.clone()))
+            }
+            _ => None,
+        });
+        servers.collect()
+    };
+    let (first, last) = (&told[0], told.last().unwrap());
+    assert_eq!((first.0, first.1.as_str(), first.2.as_str()), (Change::Added, "initializing", "subject"));
+    assert_eq!((last.0, last.2.as_str()), (Change::Deleted, "by hand"));
+    assert!(
+        told.iter().any(|(change, status, _)| *change == Change::Modified && status == "running"),
+        "{told:?}"
+    );
+    assert_eq!(stand.cloud.servers_by_pool(), BTreeMap::from([("small".to_owned(), 1)]));
+    assert!((1..1000).contains(&stand.cloud.cost_millis()), "{}", stand.cloud.cost_millis());
     stand.end();
 }
 

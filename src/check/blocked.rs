@@ -26,8 +26,9 @@ pub(super) fn must_stay(
             for (_, pod) in scene.pods_on(name) {
                 for spell in pod.spells(|pod| pod.occupies(name)) {
                     let until = spell.from + unneeded + scene.slack();
-                    let state =
-                        pod.at(spell.from).filter(|pod| blocks(pod, spell.from) && blocks(pod, until));
+                    let state = pod
+                        .at(spell.from)
+                        .filter(|pod| blocks(pod, spell.from + scene.slack()) && blocks(pod, until));
                     let pool = scene.pool_of_node(name, spell.from).and_then(|pool| scene.pool(pool));
                     let spare =
                         |at| pool.is_some_and(|pool| scene.live(&pool.name, at).len() > pool.min as usize);

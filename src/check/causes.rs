@@ -1,6 +1,8 @@
 //! For whom an order was placed, and for whom it cannot have been.
 
-use super::fit::{Fit, Misfit, fit};
+use std::time::Duration;
+
+use super::fit::{Fit, Misfit, fit, need};
 use super::scene::{Scene, TIE};
 use super::{Tally, Verdict};
 use crate::history::History;
@@ -81,4 +83,23 @@ pub(super) fn never_bought_for(
 /// Whether no pool could ever host a pod.
 pub(super) fn hopeless(scene: &Scene<'_>, pod: &Pod) -> bool {
     scene.pools().iter().all(|pool| fit(scene, pod, pool).impossible())
+}
+
+/// If an order is one too many for the pods that wait: those before it in its pool whose servers are on their way, and suffice.
+pub(super) fn one_too_many<'s>(
+    scene: &'s Scene<'_>,
+    order: &Order,
+    pool: &Pool,
+    provision: Duration,
+) -> Option<Vec<&'s Order>> {
+    let waiting = waiting(scene, order);
+    let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
+    let upcoming = scene.upcoming(order.began, provision);
+    let coming: Vec<&Order> =
+        upcoming.into_iter().map(|(other, _)| other).filter(|other| other.pool == order.pool).collect();
+    let suffices = !pods.is_empty()
+        && !coming.is_empty()
+        && coming.len() >= need(scene, &pods, pool).max(1)
+        && !fills_minimum(scene, order, pool);
+    suffices.then_some(coming)
 }

@@ -48,7 +48,7 @@ impl Fit {
 /// How a pod and a pool fit.
 pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
     let mut fit = Fit { misfits: Vec::new(), obscure: pod.picky };
-    let resident = residents(scene);
+    let resident = scene.residents;
     if pod.asks.cpu_milli > pool.room.cpu_milli || pod.asks.memory_mib > pool.room.memory_mib {
         fit.misfits.push(Misfit::Room);
     } else if pod.asks.cpu_milli + resident.cpu_milli > pool.room.cpu_milli
@@ -106,24 +106,10 @@ fn cutoff(scene: &Scene<'_>) -> i64 {
         .unwrap_or(-10)
 }
 
-/// What residents ever asked for on one node, at most.
-pub(super) fn residents(scene: &Scene<'_>) -> Room {
-    let mut by_node: BTreeMap<&str, Room> = BTreeMap::new();
-    for pod in scene.pods.values().filter_map(|track| track.last()).filter(|pod| pod.resident()) {
-        let node = by_node.entry(pod.node.as_deref().unwrap_or_default()).or_default();
-        node.cpu_milli += pod.asks.cpu_milli;
-        node.memory_mib += pod.asks.memory_mib;
-    }
-    by_node.values().fold(Room::default(), |most, room| Room {
-        cpu_milli: most.cpu_milli.max(room.cpu_milli),
-        memory_mib: most.memory_mib.max(room.memory_mib),
-    })
-}
-
 /// How many nodes of a pool these pods need at most: packed one after the other, the biggest first, onto the first that has
 /// room; pods that keep away from each other get a node each.
 pub(super) fn need(scene: &Scene<'_>, pods: &[&Pod], pool: &Pool) -> usize {
-    let resident = residents(scene);
+    let resident = scene.residents;
     let room = Room {
         cpu_milli: pool.room.cpu_milli.saturating_sub(resident.cpu_milli),
         memory_mib: pool.room.memory_mib.saturating_sub(resident.memory_mib),

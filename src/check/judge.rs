@@ -168,10 +168,9 @@ impl Doubts {
         let unknown = |why: &String| Verdict::Unknown { why: why.clone() };
         let doubt = self.rest.as_ref().or(self.asked.as_ref().filter(|_| asked));
         match (verdict, &self.all, doubt) {
-            (Verdict::Unknown { why }, _, _) => Verdict::Unknown { why },
-            (_, Some(why), _) => unknown(why),
-            (Verdict::Held { .. }, None, Some(why)) => unknown(why),
-            (verdict, None, _) => verdict,
+            (Verdict::Held { .. } | Verdict::Violated { .. }, Some(why), _)
+            | (Verdict::Held { .. }, None, Some(why)) => unknown(why),
+            (verdict, _, _) => verdict,
         }
     }
 }

@@ -58,7 +58,7 @@ mod verdict;
 
 pub use catalogue::{catalogue, explain, markdown};
 pub use expectation::{Citation, Expectation, Kind, Level, Versions};
-pub use judge::{Judged, Judgement, Outcome, judge};
+pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, judge};
 pub use verdict::{Evidence, Tally, Verdict};
 
 use crate::terms::Provider;

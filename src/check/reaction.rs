@@ -52,6 +52,8 @@ fn nothing_excuses(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
         && limits.iter().all(|limit| scene.option(*limit).is_none())
         && !coming(from)
         && !coming(to)
+        && !has_room(scene, pod, from)
+        && !has_room(scene, pod, to)
         && !scene.mostly_unready(from)
         && scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
 }
@@ -61,6 +63,17 @@ fn settling(scene: &Scene<'_>, at: Time) -> bool {
     scene.nodes.iter().any(|(name, track)| {
         let in_pool = scene.pool_of_node(name, at).is_some();
         in_pool && track.ever(at - scene.slack(), at, |node| !node.ready)
+    })
+}
+
+/// Whether a node that is there might take a pod, whatever the scheduler says of it.
+fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
+    scene.nodes.iter().any(|(name, track)| {
+        let Some(node) = track.at(at).filter(|node| node.takes_pods()) else { return false };
+        let used = scene.asked_of(name, at);
+        pod.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
+            && used.cpu_milli + pod.asks.cpu_milli <= node.room.cpu_milli
+            && used.memory_mib + pod.asks.memory_mib <= node.room.memory_mib
     })
 }
 

@@ -36,9 +36,11 @@ pub(super) fn scenario(path: &Path) -> Result<Scenario, Exit> {
 
 /// Reads a profile, given by its path or by its name; if it cannot be used, everything that is wrong has been told.
 pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
-    let named_so = Path::new(PROFILES).join(format!("{named}.yaml"));
-    let path = if named.ends_with(".yaml") || named.contains('/') { PathBuf::from(named) } else { named_so };
-    profile_at(&path)
+    let path = Path::new(named);
+    if path.extension().is_some_and(|end| end == "yaml") || named.contains('/') {
+        return profile_at(path);
+    }
+    profile_at(&Path::new(PROFILES).join(format!("{named}.yaml")))
 }
 
 /// Reads a profile by its path.

@@ -11,6 +11,7 @@ mod schema;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
@@ -26,9 +27,9 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Run the default suite; as long as there is none, show what there is
-    #[command(after_help = exit::help())]
-    Run,
+    /// Run scenarios against an autoscaler, and judge it
+    #[command(after_help = format!("{}\n\n{}", run::EXAMPLES, exit::help()))]
+    Run(run::Arguments),
     /// Print the schedule of everything that a run will do
     #[command(after_help = plan::EXAMPLES)]
     Plan(plan::Arguments),
@@ -49,10 +50,19 @@ enum Verb {
 }
 
 /// Does what the arguments ask for.
-pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // The autoscaler that comes along is this program by another name: it must be there wherever this one is.
+    if arguments.get(1).is_some_and(|word| word == run::MOCK) {
+        return mock_autoscaler::main(arguments.into_iter().skip(1));
+    }
+    verb(arguments).into()
+}
+
+fn verb(arguments: Vec<OsString>) -> Exit {
     let done = match Arguments::try_parse_from(arguments) {
         Ok(Arguments { verb }) => match verb {
-            Verb::Run => run::run(),
+            Verb::Run(arguments) => run::run(&arguments),
             Verb::Plan(arguments) => plan::plan(&arguments),
             Verb::Lint(arguments) => lint::lint(&arguments),
             Verb::Check(arguments) => check::check(&arguments),

@@ -1,53 +1,369 @@
-//! `scaleproof run`. The harness is not built yet, so it says so, and shows the part that every later one stands on:
-//! an hour on the virtual clock.
+//! `scaleproof run`: scenarios against a subject, one after the other, and a verdict for each.
 
-use std::time::Duration;
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use mock_clock::{Clock, ClockError, VirtualClock};
+use mock_clock::{Clock as _, IdleSkip, Mode, VirtualClock};
 
-use super::{complain, say};
+use super::{complain, files, say};
+use crate::check::{Judgement, Outcome, Verdict, judge};
 use crate::exit::Exit;
+use crate::history::{
+    ClusterFacts, Event, Header, History, MachineFacts, ScenarioFacts, StepChange, SubjectFacts, What, file,
+};
+use crate::plan;
+use crate::run::{Order, RunError, Watcher, run as play};
+use crate::subject::{Profile, digest, digest_of};
+use crate::terms::Version;
 
-const TICK: Duration = Duration::from_secs(10);
-const TICKS: u32 = 360;
+pub(super) const EXAMPLES: &str = "Examples:
+  scaleproof run
+  scaleproof run suites/incidents
+  scaleproof run suites/conformance/scale-down --subject cluster-autoscaler-hetzner --binary ./cluster-autoscaler
+  scaleproof run suites/incidents/s1-minimum-with-the-flag.yaml --seed 7 --report report";
 
-pub(super) fn run() -> Result<Exit, Exit> {
-    say(concat!(
-        "scaleproof ",
-        env!("CARGO_PKG_VERSION"),
-        "\n",
-        "No scenario was run and no autoscaler was judged: the harness is not built yet.\n",
-        "\n",
-        "What there is: one virtual clock for a whole run (mocks/clock). An hour on it, just now:",
+/// The word by which a profile names the autoscaler that comes along.
+pub(super) const MOCK: &str = "mock-autoscaler";
+/// What watching for idleness may cost: a run has nothing better to do with a processor.
+const WATCH_PERCENT: u32 = 50;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Scenarios, or folders with scenarios
+    #[arg(default_value = "suites/incidents", value_name = "FILE")]
+    scenarios: Vec<PathBuf>,
+    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
+    #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
+    subject: String,
+    /// The subject's program, instead of the one its profile names
+    #[arg(long, value_name = "PATH")]
+    binary: Option<PathBuf>,
+    /// What everything is drawn from; drawn and told if left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// How time passes: idle-skip, real, or so many times as fast as real time
+    #[arg(long, value_name = "MODE", default_value = "idle-skip", value_parser = mode)]
+    time: Mode,
+    /// Run each scenario so often, with one seed after the other
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    repeat: u64,
+    /// Where histories and logs are written; a folder for temporary files, if left out
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+}
+
+fn mode(text: &str) -> Result<Mode, String> {
+    let mode: Mode = text.parse().map_err(|e: mock_clock::RateError| format!("failed to {e}"))?;
+    Ok(match mode {
+        Mode::IdleSkip(settings) => Mode::IdleSkip(IdleSkip { watch_percent: WATCH_PERCENT, ..settings }),
+        other => other,
+    })
+}
+
+/// Who is under test, found and known.
+struct Subject {
+    profile: Profile,
+    program: PathBuf,
+    before: Vec<String>,
+    version: Option<Version>,
+    digest: Option<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
+    let subject = subject(arguments)?;
+    let paths = files::below(&arguments.scenarios)?;
+    // All are read first, so that a mistake in the last is told before the first has run.
+    let scenarios: Vec<_> = paths.iter().map(|path| Ok((path, files::scenario(path)?))).collect();
+    if scenarios.iter().any(Result::is_err) {
+        return Err(Exit::BadInput);
+    }
+    let scenarios: Vec<_> = scenarios.into_iter().filter_map(Result::<_, Exit>::ok).collect();
+    let first = arguments.seed.unwrap_or_else(drawn_seed);
+    let directory = arguments
+        .report
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join(format!("scaleproof-{}", std::process::id())));
+    say(&format!(
+        "{} {} against {} scenarios, seed {first}; histories in {}",
+        subject.profile.name,
+        subject.version.map_or("of an unknown version".to_owned(), |version| version.to_string()),
+        scenarios.len(),
+        directory.display()
     ))?;
-    let hour = an_hour().map_err(|e| {
-        complain(&format!("error: failed to {e}"));
+    let mut worst = Exit::Held;
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for seed in first..first.saturating_add(arguments.repeat) {
+        for (path, scenario) in &scenarios {
+            let one = One { arguments, subject: &subject, path, seed, directory: &directory };
+            let (word, exit) = one.run(scenario)?;
+            *counts.entry(word).or_default() += 1;
+            worst = worse(worst, exit);
+        }
+    }
+    let counts: Vec<String> = counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+    say(&format!("\n{}; exit code {}: {}", counts.join(", "), worst.code(), worst.meaning()))?;
+    Ok(worst)
+}
+
+/// A violation is worse than not knowing, which is worse than all being well.
+fn worse(one: Exit, other: Exit) -> Exit {
+    let badness = |exit: Exit| match exit {
+        Exit::Held => 0,
+        Exit::Unknown => 1,
+        Exit::Violated => 2,
+        _ => 3,
+    };
+    if badness(other) > badness(one) { other } else { one }
+}
+
+fn drawn_seed() -> u64 {
+    VirtualClock::start(Mode::Real, None).map_or(1, |clock| clock.now().unix_nanos() / 1_000 % 1_000_000)
+}
+
+fn subject(arguments: &Arguments) -> Result<Subject, Exit> {
+    let profile = files::profile(&arguments.subject)?;
+    let named = arguments.binary.clone().or_else(|| profile.binary.as_ref().map(PathBuf::from));
+    let Some(named) = named else {
+        complain(&format!(
+            "error: the profile {} names no program: name one with --binary PATH",
+            profile.name
+        ));
+        return Err(Exit::BadInput);
+    };
+    let (program, before) = if named == Path::new(MOCK) {
+        let own = std::env::current_exe().map_err(|e| {
+            complain(&format!("error: failed to find the program that runs: {e}"));
+            Exit::Bug
+        })?;
+        (own, vec![MOCK.to_owned()])
+    } else {
+        (found(&named)?, Vec::new())
+    };
+    let version = profile.version.or_else(|| told_version(&program, &before, &profile.version_arguments));
+    let digest = digest(&program).ok();
+    Ok(Subject { profile: profile.at(version), program, before, version, digest })
+}
+
+/// A program by its path, or by its name as a shell finds it.
+fn found(named: &Path) -> Result<PathBuf, Exit> {
+    let search = std::env::var_os("PATH").unwrap_or_default();
+    let candidates: Vec<PathBuf> = if named.components().count() > 1 {
+        vec![named.to_owned()]
+    } else {
+        std::env::split_paths(&search).map(|folder| folder.join(named)).collect()
+    };
+    let program =
+        candidates.into_iter().find(|path| path.is_file()).and_then(|path| path.canonicalize().ok());
+    program.ok_or_else(|| {
+        complain(&format!(
+            "error: failed to find the program {}: build or download the autoscaler, and name it with --binary PATH",
+            named.display()
+        ));
         Exit::Missing
-    })?;
-    say(&hour.account)?;
-    // The clock is ours, and so is its mistake.
-    let exit = if hour.early == 0 { Exit::Unknown } else { Exit::Bug };
-    say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
-    Ok(exit)
+    })
 }
 
-struct Hour {
-    /// How many ticks came before their time.
-    early: usize,
-    account: String,
+/// The first version among the words that a program says of itself.
+fn told_version(program: &Path, before: &[String], arguments: &[String]) -> Option<Version> {
+    if arguments.is_empty() {
+        return None;
+    }
+    let output = Command::new(program).args(before).args(arguments).output().ok()?;
+    let told = [output.stdout, output.stderr].concat();
+    let told = String::from_utf8_lossy(&told);
+    told.split(|c: char| c.is_whitespace() || matches!(c, ',' | '"' | '(' | ')'))
+        .find_map(|word| word.trim_end_matches('.').parse().ok())
 }
 
-/// Waits for an hour of ticks and gives an account of what it has cost.
-fn an_hour() -> Result<Hour, ClockError> {
-    let clock = VirtualClock::idle_skip()?;
-    let start = clock.now();
-    let mut ticks = clock.interval_at(start + TICK, TICK);
-    let early = (0..TICKS).filter(|_| ticks.wait() > clock.now()).count();
-    let (passed, real) = (clock.now() - start, clock.real_elapsed());
-    let ratio = passed.as_secs_f64() / real.as_secs_f64();
-    let status = clock.status().to_string().replace('\n', "\n  ");
-    let account = format!(
-        "  {TICKS} ticks of {TICK:?}, {early} of them early: {passed:.1?} virtual in {real:.2?} real, {ratio:.0} times as fast\n  {status}"
-    );
-    Ok(Hour { early, account })
+/// One scenario with one seed.
+struct One<'a> {
+    arguments: &'a Arguments,
+    subject: &'a Subject,
+    path: &'a Path,
+    seed: u64,
+    directory: &'a Path,
+}
+
+impl One<'_> {
+    fn run(&self, scenario: &crate::scenario::Scenario) -> Result<(&'static str, Exit), Exit> {
+        let title = self.path.display();
+        let plan = match plan::make(scenario, &self.subject.profile, self.seed, &files::machine_room) {
+            Ok(plan) => plan,
+            Err(error) if error.is_about_subject() => {
+                say(&format!("not applicable  {title}: {error}"))?;
+                return Ok(("not applicable", Exit::Held));
+            }
+            Err(error) => {
+                complain(&format!("error: {title}: failed to {error}"));
+                return Err(Exit::BadInput);
+            }
+        };
+        let stem =
+            self.path.file_stem().map_or("scenario".into(), |stem| stem.to_string_lossy().into_owned());
+        let directory = self.directory.join(format!("{stem}-{}", self.seed));
+        std::fs::create_dir_all(&directory).map_err(|e| {
+            complain(&format!("error: failed to make the folder {}: {e}", directory.display()));
+            Exit::Missing
+        })?;
+        let clock = VirtualClock::start(self.arguments.time, None).map_err(|e| {
+            complain(&format!("error: failed to {e}"));
+            Exit::Missing
+        })?;
+        let header = self.header(scenario, &plan)?;
+        let order = Order {
+            plan,
+            profile: self.subject.profile.clone(),
+            program: self.subject.program.clone(),
+            before: self.subject.before.clone(),
+            header,
+            directory: directory.canonicalize().unwrap_or(directory),
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|e| {
+            complain(&format!("error: failed to start: {e}"));
+            Exit::Missing
+        })?;
+        let began = clock.now();
+        let done = runtime.block_on(play(clock.clone(), order, Some(progress(began)), interrupt()));
+        let history = match done {
+            Ok(history) => history,
+            Err(RunError::Subject(e)) => {
+                complain(&format!("error: {title}: failed to {e}"));
+                return Err(Exit::Missing);
+            }
+            Err(e) => {
+                say(&format!("unknown         {title}: the harness failed to {e}"))?;
+                return Ok(("unknown", Exit::Unknown));
+            }
+        };
+        let judgement = judge(&history);
+        let took = (clock.now() - began, clock.real_elapsed());
+        self.tell(scenario, &history, &judgement, took)
+    }
+
+    fn header(&self, scenario: &crate::scenario::Scenario, plan: &plan::Plan) -> Result<Header, Exit> {
+        let text = files::text(self.path)?;
+        let subject = self.subject;
+        let options =
+            plan.options.iter().map(|(option, value)| (option.to_string(), value.clone())).collect();
+        let deviations =
+            plan.timers.iter().filter(|(timer, period)| subject.profile.timers.get(timer) != Some(period));
+        let deviations = deviations.map(|(timer, period)| format!("{timer} is {period}"));
+        Ok(Header {
+            format: file::FORMAT,
+            scaleproof: env!("CARGO_PKG_VERSION").to_owned(),
+            scenario: ScenarioFacts {
+                path: self.path.display().to_string(),
+                title: scenario.title.clone(),
+                digest: digest_of(&text),
+                expect: scenario.expect.clone(),
+                convicts: scenario.convicts.clone(),
+            },
+            seed: self.seed,
+            plan: serde_json::to_value(plan).unwrap_or_default(),
+            subject: SubjectFacts {
+                profile: subject.profile.name.clone(),
+                provider: subject.profile.provider,
+                version: subject.version,
+                digest: subject.digest.clone(),
+                command: vec![subject.program.display().to_string()],
+                replicas: plan.replicas,
+                timers: plan.timers.clone(),
+                options,
+                deviations: subject.profile.deviations.iter().cloned().chain(deviations).collect(),
+            },
+            pools: plan.pools.clone(),
+            cluster: ClusterFacts { kind: "embedded".to_owned(), version: "v1.35".to_owned() },
+            time: self.arguments.time.to_string(),
+            began: mock_clock::Time::EPOCH,
+            machine: MachineFacts { system: system(), processors: processors() },
+        })
+    }
+
+    fn tell(
+        &self,
+        scenario: &crate::scenario::Scenario,
+        history: &History,
+        judgement: &Judgement,
+        (passed, real): (std::time::Duration, std::time::Duration),
+    ) -> Result<(&'static str, Exit), Exit> {
+        let violated = judgement.violated();
+        let convicted = scenario.convicts.iter().all(|code| violated.contains(code));
+        let (word, exit) = if scenario.convicts.is_empty() {
+            match judgement.overall() {
+                Verdict::Held { .. } => ("held", Exit::Held),
+                Verdict::Unknown { .. } => ("unknown", Exit::Unknown),
+                Verdict::Violated { .. } => ("violated", Exit::Violated),
+            }
+        } else if convicted {
+            ("convicted", Exit::Held)
+        } else {
+            ("not convicted", Exit::Violated)
+        };
+        let passed_s = passed.as_secs();
+        say(&format!("{word:<15} {} ({passed_s} s in {real:.1?})", self.path.display()))?;
+        if word == "held" || word == "convicted" {
+            return Ok((word, exit));
+        }
+        for judged in &judgement.judged {
+            match &judged.outcome {
+                Outcome::Judged(Verdict::Held { .. }) => {}
+                Outcome::Judged(Verdict::Unknown { why }) => {
+                    say(&format!("    {} unknown: {why}", judged.code))?
+                }
+                Outcome::Judged(Verdict::Violated { evidence, .. }) => {
+                    say(&format!("    {} violated: {}", judged.code, judged.promise))?;
+                    for evidence in evidence.iter().take(3) {
+                        say(&format!("        {} (events {:?})", evidence.says, evidence.events))?;
+                    }
+                }
+                Outcome::NotApplicable(why) => say(&format!("    {} not applicable: {why}", judged.code))?,
+            }
+        }
+        let binary =
+            self.arguments.binary.as_ref().map_or(String::new(), |it| format!(" --binary {}", it.display()));
+        say(&format!(
+            "    again: scaleproof run {} --subject {}{binary} --seed {} ({} events)",
+            self.path.display(),
+            self.arguments.subject,
+            self.seed,
+            history.events.len()
+        ))?;
+        Ok((word, exit))
+    }
+}
+
+/// Tells on a terminal what is going on.
+fn progress(began: mock_clock::Time) -> Watcher {
+    let terminal = std::io::stderr().is_terminal();
+    Box::new(move |_, event: &Event| {
+        if !terminal {
+            return;
+        }
+        if let What::Step(step) = &event.what
+            && step.change == StepChange::Begun
+        {
+            complain(&format!("    {:>6} s  {}", (event.at - began).as_secs(), step.says));
+        }
+    })
+}
+
+/// Waits for Ctrl-C, or for being told to end.
+async fn interrupt() {
+    let terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate());
+    let Ok(mut terminate) = terminate else { return std::future::pending().await };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+}
+
+fn system() -> String {
+    let uname = rustix::system::uname();
+    format!("{} {}", uname.sysname().to_string_lossy(), uname.release().to_string_lossy())
+}
+
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
 }

@@ -48,6 +48,8 @@ pub struct Access {
     pub ca_pem: String,
     /// A kubeconfig of its administrator, as YAML.
     pub kubeconfig: String,
+    /// The token by which the subject is known, if the cluster has been told of it: certificates do not pass a door.
+    pub subject_token: Option<String>,
     config: Config,
 }
 
@@ -66,7 +68,15 @@ impl Access {
             .apiserver_version()
             .await
             .map_err(|source| ClusterError::Silent { url: url.clone(), why: source.to_string() })?;
-        Ok(Access { kind, version: version.git_version, url, ca_pem, kubeconfig: text, config })
+        Ok(Access {
+            kind,
+            version: version.git_version,
+            url,
+            ca_pem,
+            kubeconfig: text,
+            subject_token: None,
+            config,
+        })
     }
 
     /// What kube-rs needs to reach it.

@@ -115,11 +115,13 @@ impl Eye {
             _ => false,
         };
         let key = (namespace.clone(), name.clone());
-        self.live.put(self.kind, key, (change != Change::Deleted).then(|| object.clone()));
+        let last = (change != Change::Deleted).then(|| object.clone());
+        // Whoever waits for it finds it in the history.
         if !quiet {
             let event = ObjectEvent { change, kind: self.kind.to_owned(), namespace, name, object };
             (self.tell)(What::Object(event));
         }
+        self.live.put(self.kind, key, last);
     }
 }
 

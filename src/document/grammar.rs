@@ -125,14 +125,10 @@ impl<'a> Grammar<'a> {
         if schema["minLength"].as_u64().is_some() && text.trim().is_empty() {
             self.wrong(node, format!("{name} must not be empty"), None);
         }
-        if let Some(Format { what, looks, fits, .. }) = format(schema) {
-            if !fits(text) {
-                self.wrong(
-                    node,
-                    format!("{name} is {text:?}, which is not {what}"),
-                    Some((*looks).to_owned()),
-                );
-            }
+        if let Some(Format { what, looks, fits, .. }) = format(schema)
+            && !fits(text)
+        {
+            self.wrong(node, format!("{name} is {text:?}, which is not {what}"), Some((*looks).to_owned()));
         }
     }
 

@@ -68,19 +68,19 @@ impl Mistake {
 pub struct Mistakes {
     file: String,
     text: String,
-    mistakes: Vec<Mistake>,
+    all: Vec<Mistake>,
 }
 
 impl Mistakes {
     pub(super) fn new(file: &str, text: &str, mut mistakes: Vec<Mistake>) -> Self {
         mistakes.sort_by_key(|mistake| mistake.place);
         mistakes.dedup();
-        Self { file: file.to_owned(), text: text.to_owned(), mistakes }
+        Self { file: file.to_owned(), text: text.to_owned(), all: mistakes }
     }
 
     /// The mistakes, never none.
     pub fn mistakes(&self) -> &[Mistake] {
-        &self.mistakes
+        &self.all
     }
 
     /// All of them as a person wants to see them: each under the lines it stands in.
@@ -89,7 +89,7 @@ impl Mistakes {
             GraphicalReportHandler::new_themed(GraphicalTheme::none()).with_width(110).with_context_lines(1);
         let source = NamedSource::new(&self.file, self.text.clone());
         let mut shown = String::new();
-        for mistake in &self.mistakes {
+        for mistake in &self.all {
             let span = span(&self.text, mistake.place);
             // A report that cannot be drawn is still told.
             if plain.render_report(&mut shown, &Shown { mistake, span, source: &source }).is_err() {
@@ -107,7 +107,7 @@ impl Mistakes {
 
 impl fmt::Display for Mistakes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines: Vec<String> = self.mistakes.iter().map(|mistake| self.line(mistake)).collect();
+        let lines: Vec<String> = self.all.iter().map(|mistake| self.line(mistake)).collect();
         f.write_str(&lines.join("\n"))
     }
 }

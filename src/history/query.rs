@@ -3,10 +3,10 @@
 //! A fold reads the history once and gives *tracks*: what was seen of each object, in order, to be asked for any moment.
 //! It judges nothing, and it never guesses: what the events do not show is `None`.
 //!
-//! **Order.** Servers and calls are written down where they happen, so their order is right. Objects of the cluster are seen
-//! by the recorder's own watches, which run beside the subject's calls: which of two came first is known only if more than
-//! [`TIE`] lies between them. Whoever compares an object with a call leaves out what is closer than that, in favour of the
-//! subject.
+//! **Order.** Calls are written down where they happen, when they are over, so their order among each other is right; so is that
+//! of servers, and that of the objects of one kind. But servers and objects are seen by watchers of the harness, which run beside
+//! the subject's calls: which of two came first, one of them seen and the other called, is known only if more than [`TIE`] lies
+//! between them. Whoever compares the two leaves out what is closer than that, in favour of the subject.
 
 mod budgets;
 mod calls;
@@ -24,7 +24,7 @@ use std::time::Duration;
 pub use budgets::{Budget, budgets};
 pub use calls::{
     Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, orders,
-    status_writes,
+    pod_deletions, status_writes,
 };
 pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};
 pub use leases::{Lease, leader_lease};

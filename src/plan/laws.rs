@@ -197,7 +197,7 @@ steps
   T+0s                            until all pods of web run, for at most 15m
   T+0s … at most T+15m            wait for 1m
   T+1m … at most T+16m            heal late
-  T+1m … at most T+16m            hurt calls: calls(on: (to: cloud, method: POST), fate: lose_answer, first: 1)
+  T+1m … at most T+16m            hurt calls: calls(fate: lose_answer, first: 1, on: (method: POST, to: cloud))
   T+1m … at most T+16m            annotate (a=b) a node of small
   T+1m … at most T+16m            pause the subject for 30s
   T+1m … at most T+16m            heal what hurts, and converge for at most 5m

@@ -19,7 +19,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::scenario::{Condition, FaultSpec, FixedNode, NodeDeed, SubjectDeed, Workload};
+// A plan speaks in the words of its scenario, and whoever does what it says reads them here.
+pub use crate::scenario::{
+    Apart, CallMatch, Condition, Edit, FateSpec, FaultSpec, FixedNode, NodeDeed, Span, SubjectDeed,
+    VolumeSpec, Workload, WorkloadKind,
+};
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 
 /// Everything that a run will do.

@@ -77,16 +77,12 @@ fn subject(deed: &SubjectDeed) -> String {
     }
 }
 
-/// A value without what says nothing: `calls(on: (to: cloud), fate: cut)`.
+/// A value without what says nothing: `calls(fate: cut, on: (to: cloud))`.
 fn short(value: &Value) -> String {
-    let said = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Object(fields) if fields.len() == 1 => {
-            fields.iter().map(|(name, value)| format!("{name}({})", inner(value))).collect()
-        }
-        other => inner(other),
-    };
-    said(value)
+    match value.as_object().and_then(|fields| (fields.len() == 1).then(|| fields.iter().next())?) {
+        Some((name, value)) => format!("{name}({})", inner(value)),
+        None => inner(value),
+    }
 }
 
 fn inner(value: &Value) -> String {

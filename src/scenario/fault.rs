@@ -84,7 +84,7 @@ pub enum FaultSpec {
         first: Option<u32>,
     },
     /// A trouble of the cloud, as mock-hetzner writes it.
-    Cloud(Value),
+    Cloud(#[schemars(with = "serde_json::Map<String, Value>")] Value),
     /// The wall clock of the world, but not of the subject, goes wrong by so many seconds.
     WorldClock {
         /// So many, fast or (below zero) slow.

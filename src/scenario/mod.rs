@@ -258,7 +258,7 @@ pub enum Step {
     /// Something is done to a node by hand.
     Node(ByHand),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
-    Cloud(serde_json::Value),
+    Cloud(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] serde_json::Value),
     /// Something is done to the subject.
     Subject(SubjectDeed),
 }

@@ -6,6 +6,9 @@ use super::{Scenario, references};
 use crate::code::Code;
 use crate::document::{self, Mistakes};
 
+/// Says what is wrong with something that the cloud reads.
+pub(super) type Judge = fn(&Value) -> Result<(), String>;
+
 /// What a scenario speaks of and others know. Without it, anything will do.
 #[derive(Clone, Copy, Default)]
 pub struct Known<'a> {
@@ -16,9 +19,9 @@ pub struct Known<'a> {
     /// Where it sells them.
     pub locations: Option<&'a [&'a str]>,
     /// What is wrong with a trouble of the cloud.
-    pub trouble: Option<fn(&Value) -> Result<(), String>>,
+    pub trouble: Option<Judge>,
     /// What is wrong with what somebody does in the cloud by hand.
-    pub deed: Option<fn(&Value) -> Result<(), String>>,
+    pub deed: Option<Judge>,
 }
 
 /// Reads a scenario.

@@ -4,9 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use super::Known;
+use super::read::{Judge, Known};
 use crate::code::Code;
 use crate::document::{Entry, Mistake, Node, meant};
 
@@ -56,23 +54,23 @@ impl<'a> Sight<'a> {
         for pool in self.pool_entries() {
             for (name, known) in [("type", self.known.machines), ("location", self.known.locations)] {
                 let named = pool.node.get(name).and_then(|node| Some((node, node.text()?)));
-                if let (Some((node, text)), Some(known)) = (named, known) {
-                    if !known.contains(&text) {
-                        let what = format!("the cloud has no {name} `{text}`");
-                        let hint = meant(text, known.iter().copied());
-                        self.found.push(Mistake::at(node.place, what).hint(hint));
-                    }
+                if let (Some((node, text)), Some(known)) = (named, known)
+                    && !known.contains(&text)
+                {
+                    let what = format!("the cloud has no {name} `{text}`");
+                    let hint = meant(text, known.iter().copied());
+                    self.found.push(Mistake::at(node.place, what).hint(hint));
                 }
             }
             let number = |name: &str| pool.node.get(name).and_then(Node::count);
             let Some(max) = number("max") else { continue };
             for name in ["min", "initial"] {
-                if let (Some(value), Some(at)) = (number(name), pool.node.get(name)) {
-                    if value > max {
-                        let what =
-                            format!("`{name}` of pool `{}` is {value}, above its `max` of {max}", pool.key);
-                        self.found.push(Mistake::at(at.place, what));
-                    }
+                if let (Some(value), Some(at)) = (number(name), pool.node.get(name))
+                    && value > max
+                {
+                    let what =
+                        format!("`{name}` of pool `{}` is {value}, above its `max` of {max}", pool.key);
+                    self.found.push(Mistake::at(at.place, what));
                 }
             }
         }
@@ -168,7 +166,7 @@ impl<'a> Sight<'a> {
         }
     }
 
-    fn of_the_cloud(&mut self, node: &Node, check: Option<fn(&Value) -> Result<(), String>>) {
+    fn of_the_cloud(&mut self, node: &Node, check: Option<Judge>) {
         if let Some(Err(why)) = check.map(|check| check(&node.plain())) {
             self.found.push(Mistake::at(node.place, why));
         }

@@ -55,7 +55,7 @@ impl JsonSchema for Setting {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"type": ["string", "boolean", "integer"]})
+        json_schema!({"type": ["string", "boolean", "integer"], "format": "int64"})
     }
 }
 

@@ -200,7 +200,7 @@ mod tests {
 
     use super::*;
     use crate::subject;
-    use crate::terms::{Room, Taint};
+    use crate::terms::{Room, Taint, Version};
 
     const MOCK: &str = include_str!("../../fixtures/autoscalers/mock-autoscaler-hetzner.yaml");
     const REAL: &str = include_str!("../../fixtures/autoscalers/cluster-autoscaler-hetzner.yaml");
@@ -291,6 +291,18 @@ mod tests {
             uneven.to_string(),
             "set creation_timeout to 1m30s: this subject is told it in whole units that it does not fit"
         );
+    }
+
+    #[test]
+    fn an_older_version_is_not_told_what_it_does_not_know() {
+        let (old, new) = (Version::new(1, 32, 7), Version::new(1, 36, 1));
+        let profile = profile(REAL);
+        assert_eq!(profile.clone().at(Some(new)), profile);
+        assert_eq!(profile.clone().at(None), profile);
+        let old = profile.at(Some(old));
+        assert!(!old.timers.contains_key(&Timer::SystemPodBlocks) && !old.sets(Timer::SystemPodBlocks));
+        assert!(old.timers.contains_key(&Timer::StartupTime) && !old.sets(Timer::StartupTime));
+        assert!(old.sets(Timer::LeaseDuration));
     }
 
     #[test]

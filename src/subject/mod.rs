@@ -2,7 +2,9 @@
 
 mod fill;
 mod placeholder;
+mod process;
 mod profile;
 
 pub use fill::{Circumstances, FillError, Filled};
-pub use profile::{Flavour, Health, Profile, read, schema};
+pub use process::{Launch, Replica, SubjectError, digest, digest_of};
+pub use profile::{Flavour, Health, Profile, Since, read, schema};

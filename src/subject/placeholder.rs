@@ -80,11 +80,11 @@ fn within(node: &Node, also: &[&str], found: &mut Vec<Mistake>) {
         Value::Text(text) => {
             let known = || EVERYWHERE.iter().map(|(word, _)| *word).chain(also.iter().copied());
             for piece in pieces(text) {
-                if let Piece::Word(word) = piece {
-                    if !known().any(|known| known == word) {
-                        let what = format!("nothing is known of `{{{word}}}` here");
-                        found.push(Mistake::at(node.place, what).hint(meant(word, known())));
-                    }
+                if let Piece::Word(word) = piece
+                    && !known().any(|known| known == word)
+                {
+                    let what = format!("nothing is known of `{{{word}}}` here");
+                    found.push(Mistake::at(node.place, what).hint(meant(word, known())));
                 }
             }
         }

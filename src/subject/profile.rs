@@ -60,6 +60,9 @@ pub struct Profile {
     #[serde(default)]
     #[schemars(with = "Keyed<Timer, BTreeMap<String, String>>")]
     pub timer_environment: BTreeMap<Timer, BTreeMap<String, String>>,
+    /// What only later versions have.
+    #[serde(default)]
+    pub since: Since,
     /// Its health endpoint.
     #[serde(default)]
     pub health: Option<Health>,
@@ -68,7 +71,41 @@ pub struct Profile {
     pub deviations: Vec<String>,
 }
 
+/// What only later versions of a build have: each from this version on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Since {
+    /// These timers.
+    #[serde(default)]
+    #[schemars(with = "Keyed<Timer, Version>")]
+    pub timers: BTreeMap<Timer, Version>,
+    /// What sets these timers.
+    #[serde(default)]
+    #[schemars(with = "Keyed<Timer, Version>")]
+    pub timer_arguments: BTreeMap<Timer, Version>,
+    /// These options.
+    #[serde(default)]
+    #[schemars(with = "Keyed<SubjectOption, Version>")]
+    pub options: BTreeMap<SubjectOption, Version>,
+}
+
 impl Profile {
+    /// The same for one version: without what that does not have. An unknown version is taken for the newest.
+    #[must_use]
+    pub fn at(mut self, version: Option<Version>) -> Profile {
+        let has = |since: Option<&Version>| match (version, since) {
+            (Some(version), Some(since)) => version >= *since,
+            _ => true,
+        };
+        let Since { timers, timer_arguments, options } = &self.since;
+        self.timers.retain(|timer, _| has(timers.get(timer)));
+        let sets = |timer: &Timer| has(timers.get(timer)) && has(timer_arguments.get(timer));
+        self.timer_arguments.retain(|timer, _| sets(timer));
+        self.timer_environment.retain(|timer, _| sets(timer));
+        self.options.retain(|option, _| has(options.get(option)));
+        self
+    }
+
     /// Whether a timer of it can be set otherwise than it is by default.
     pub fn sets(&self, timer: Timer) -> bool {
         self.timer_arguments.contains_key(&timer) || self.timer_environment.contains_key(&timer)

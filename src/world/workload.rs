@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
 use kube::core::GroupVersionKind;
+use kube::runtime::wait::await_condition;
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 
@@ -117,7 +118,7 @@ impl Workload {
             put(client, ("policy", "v1", "PodDisruptionBudget"), Some(&self.namespace), budget).await?;
         }
         let Some(kind) = self.owner.kind() else { return self.add_bare(client, 0..self.pods).await };
-        put(client, kind, Some(&self.namespace), self.object()).await
+        put(client, kind, Some(&self.namespace), self.object()).await.map(drop)
     }
 
     /// Asks for more of them, or fewer.
@@ -148,8 +149,17 @@ impl Workload {
         }
     }
 
+    /// Its namespace; a new one is of use when it has its service account.
     async fn make_namespace(&self, client: &Client) -> kube::Result<()> {
-        put(client, ("", "v1", "Namespace"), None, json!({"metadata": {"name": self.namespace}})).await
+        let namespace = json!({"metadata": {"name": self.namespace}});
+        if put(client, ("", "v1", "Namespace"), None, namespace).await? == Put::Made {
+            let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &self.namespace);
+            let there =
+                await_condition(accounts, "default", |account: Option<&ServiceAccount>| account.is_some());
+            // A watch that fails is tried again; a deployment waits for the account by itself.
+            let _ = there.await;
+        }
+        Ok(())
     }
 
     async fn add_bare(&self, client: &Client, numbers: std::ops::Range<u32>) -> kube::Result<()> {
@@ -272,16 +282,24 @@ fn api(client: &Client, (group, version, kind): Kind, namespace: Option<&str>) -
     }
 }
 
-/// Makes an object; one that is there already stays as it is.
-async fn put(client: &Client, kind: Kind, namespace: Option<&str>, mut object: Value) -> kube::Result<()> {
+/// What became of an object that was to be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Put {
+    Made,
+    /// It was there already, and stays as it is.
+    There,
+}
+
+async fn put(client: &Client, kind: Kind, namespace: Option<&str>, mut object: Value) -> kube::Result<Put> {
     let (group, version, name) = kind;
     object["apiVersion"] =
         json!(if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") });
     object["kind"] = json!(name);
     let object: DynamicObject = serde_json::from_value(object).map_err(kube::Error::SerdeError)?;
     match api(client, kind, namespace).create(&PostParams::default(), &object).await {
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
-        done => done.map(drop),
+        Ok(_) => Ok(Put::Made),
+        Err(kube::Error::Api(status)) if status.code == 409 => Ok(Put::There),
+        Err(error) => Err(error),
     }
 }
 

@@ -1,7 +1,42 @@
-//! Stories about backoff.
+//! Stories about pools that fail, and their recovery.
 
 use super::Case;
+use super::story::Story;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![]
+    let waits = || Story::new().pending(100, "web-1");
+    let refused = |seconds: &[u64]| {
+        seconds.iter().fold(waits(), |story, second| story.order_refused(*second, "small", *second, 412))
+    };
+    let rivals =
+        || Story::new().pool("big", 0, 3, 16000).pending(100, "web-1").order_refused(112, "small", 7, 412);
+    let never = || Story::new().pool("big", 0, 3, 16000).pending(100, "web-1").order(112, "small", 7);
+    vec![
+        ("BO-01", "doubles", "held", refused(&[112, 420, 1030, 2240]).end(3000)),
+        ("BO-01", "at_once", "violated", refused(&[112, 130]).end(3000)),
+        ("BO-01", "does_not_double", "violated", refused(&[112, 420, 730]).end(3000)),
+        ("BO-01", "forgotten_by_a_restart", "unknown", {
+            refused(&[112])
+                .killed(115, 0)
+                .started(116, 0)
+                .order_refused(190, "small", 8, 412)
+                .killed(195, 0)
+                .end(3000)
+        }),
+        ("BO-01", "nothing_is_refused", "unknown", waits().order(112, "small", 7).end(3000)),
+        ("BO-02", "the_other_one", "held", rivals().order(125, "big", 8).end(300)),
+        ("BO-02", "nobody", "violated", rivals().end(300)),
+        ("BO-02", "no_other_one", "unknown", refused(&[112]).end(300)),
+        ("BO-03", "tried_again", "held", refused(&[112]).order(420, "small", 8).end(1000)),
+        ("BO-03", "never_again", "violated", refused(&[112]).end(3000)),
+        ("BO-03", "the_pod_went", "unknown", refused(&[112]).pod_gone(300, "web-1").end(3000)),
+        ("BO-04", "the_other_one", "held", never().order(1030, "big", 8).give_back(1040, 7).end(1900)),
+        ("BO-04", "nobody", "violated", never().end(3000)),
+        (
+            "BO-04",
+            "it_comes",
+            "unknown",
+            never().node(200, 7, "small").runs(210, "web-1", "small-7").end(3000),
+        ),
+    ]
 }

@@ -75,6 +75,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ("MM-05", "left_alone", "held", above().end(1500)),
         ("MM-05", "shrunk", "violated", above().removal(700, 1).end(1500)),
         ("MM-05", "not_above", "unknown", Story::new().node(0, 1, "small").end(1500)),
+        ("MM-08", "kept", "held", least(1).server(70, 7, "small").end(2000)),
+        ("MM-08", "removed", "violated", least(1).server(70, 7, "small").give_back(1000, 7).end(2000)),
+        ("MM-08", "it_comes", "unknown", least(1).server(70, 7, "small").node(100, 7, "small").end(2000)),
         ("MM-06", "within", "held", limited().order(112, "small", 2).end(300)),
         (
             "MM-06",

@@ -1,7 +1,78 @@
-//! Stories about hygiene.
+//! Stories that nothing is left lying about.
+
+use scaleproof::terms::Api;
+use serde_json::json;
 
 use super::Case;
+use super::story::Story;
 
 pub(crate) fn cases() -> Vec<Case> {
-    vec![]
+    let bought = || Story::new().pending(100, "web-1").order(112, "small", 7);
+    let slow = || Story::new().pending(100, "web-1").order_slow(112, "small", 7);
+    let candidate = || {
+        let story = Story::new().node(0, 1, "small");
+        story.object(600, "Node", "small-1", json!({"spec": {"taints": [{"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}]}}))
+    };
+    let needed = || candidate().runs(700, "web-1", "small-1").runs(700, "web-2", "small-1");
+    let asks = |every: u64| {
+        let calls = (70 / every..3700 / every).map(|count| count * every);
+        calls
+            .fold(Story::new(), |story, second| story.call(second, Api::Cloud, "GET", "/v1/servers", |_| {}))
+            .end(3800)
+    };
+    vec![
+        ("HY-01", "used", "held", bought().node(150, 7, "small").runs(160, "web-1", "small-7").end(9000)),
+        ("HY-01", "given_back", "held", {
+            let story = bought().node(150, 7, "small").runs(160, "web-1", "small-7").pod_gone(900, "web-1");
+            story.removal(1510, 7).end(9000)
+        }),
+        ("HY-01", "left", "violated", bought().pod_gone(130, "web-1").end(9000)),
+        ("HY-01", "left_empty", "violated", bought().pod_gone(130, "web-1").node(150, 7, "small").end(9000)),
+        ("HY-01", "ends_too_soon", "unknown", bought().pod_gone(130, "web-1").end(900)),
+        ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
+        ("HY-02", "never_gone", "violated", bought().end(2000)),
+        ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
+        ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
+        ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
+        ("HY-03", "never_gone", "violated", slow().end(2000)),
+        (
+            "HY-03",
+            "tried_again_at_once",
+            "violated",
+            slow().give_back(412, 7).order_slow(430, "small", 8).end(2000),
+        ),
+        ("HY-03", "made_in_time", "unknown", bought().end(2000)),
+        (
+            "HY-04",
+            "kept",
+            "held",
+            slow()
+                .server_as(372, 7, "small", "running")
+                .node(400, 7, "small")
+                .runs(410, "web-1", "small-7")
+                .end(2000),
+        ),
+        (
+            "HY-04",
+            "thrown_away",
+            "violated",
+            slow().server_as(372, 7, "small", "running").give_back(412, 7).end(2000),
+        ),
+        ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
+        ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
+        ("HY-05", "kept", "violated", needed().end(1000)),
+        ("HY-05", "not_needed", "unknown", candidate().end(1000)),
+        ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
+        (
+            "HY-06",
+            "fresh",
+            "held",
+            (10..90).fold(Story::new(), |story, tens| story.status(tens * 10)).end(900),
+        ),
+        ("HY-06", "stale", "violated", Story::new().status(100).end(900)),
+        ("HY-06", "never", "unknown", Story::new().end(900)),
+        ("HY-08", "few", "held", asks(60)),
+        ("HY-08", "many", "violated", asks(25)),
+        ("HY-08", "never_idle", "unknown", Story::new().pending(100, "web-1").end(3800)),
+    ]
 }

@@ -56,5 +56,131 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         ("SF-07", "in_memory", "unknown", pinned("web-1", in_memory).evict(700, "web-1", 201).end(2000)),
     ]);
+    cases.extend(keeps_by_budget());
+    cases.extend(removals());
     cases
+}
+
+fn keeps_by_budget() -> Vec<Case> {
+    let web = || Story::new().node(0, 1, "small").runs(10, "web-1", "small-1");
+    let budget = |allowed: u64| json!({"spec": {"selector": {"matchLabels": {"app": "web"}}}, "status": {"disruptionsAllowed": allowed}});
+    let none = || web().object(5, "PodDisruptionBudget", "default/web", budget(0));
+    let tries = |until: u64| {
+        let story = web().taint(695, "small-1", "ToBeDeletedByClusterAutoscaler");
+        (70..=until / 10).fold(story, |story, tens| story.evict(tens * 10, "web-1", 429))
+    };
+    let metrics = "kube-system/metrics-server-1";
+    let free = || {
+        let story = Story::new().node(0, 1, "small").node(0, 2, "small").runs(10, "web-1", "small-2");
+        story.runs_as(10, metrics, "small-1", annotated("safe-to-evict", "true"))
+    };
+    vec![
+        ("SF-01", "left_alone", "held", none().end(2000)),
+        ("SF-01", "loses_its_server", "violated", none().removal(700, 1).end(2000)),
+        ("SF-01", "deleted_instead", "violated", {
+            let api = scaleproof::terms::Api::Kubernetes;
+            let path = "/api/v1/namespaces/default/pods/web-1";
+            none().call(700, api, "DELETE", path, |_| {}).end(2000)
+        }),
+        ("SF-01", "budget_allows_it", "unknown", {
+            web()
+                .object(5, "PodDisruptionBudget", "default/web", budget(1))
+                .evict(700, "web-1", 201)
+                .end(2000)
+        }),
+        ("SF-02", "given_up", "held", tries(820).untaint(825, "small-1").end(2000)),
+        ("SF-02", "keeps_the_taint", "violated", tries(820).end(2000)),
+        ("SF-02", "forced", "violated", tries(820).give_back(830, 1).end(2000)),
+        ("SF-02", "tried_once", "unknown", tries(700).untaint(705, "small-1").end(2000)),
+        (
+            "SF-05",
+            "let_go",
+            "held",
+            free()
+                .taint(712, "small-1", "ToBeDeletedByClusterAutoscaler")
+                .evict(720, metrics, 201)
+                .pod_gone(722, metrics)
+                .give_back(730, 1)
+                .end(4000),
+        ),
+        ("SF-05", "kept", "violated", free().end(4000)),
+        ("SF-05", "no_room_elsewhere", "unknown", free().gone(15, "Node", "small-2").end(4000)),
+    ]
+}
+
+/// What must be so of each removal.
+fn removals() -> Vec<Case> {
+    let tainted = "ToBeDeletedByClusterAutoscaler";
+    let web = || Story::new().node(0, 1, "small").runs(10, "web-1", "small-1");
+    let delayed = |until: Option<u64>| {
+        let key = "delay-deletion.cluster-autoscaler.kubernetes.io/csi";
+        let story = Story::new().node(0, 1, "small");
+        let story = story.object(5, "Node", "small-1", json!({"metadata": {"annotations": {key: "true"}}}));
+        let story = story.taint(700, "small-1", tainted);
+        match until {
+            Some(until) => {
+                story.object(until, "Node", "small-1", json!({"metadata": {"annotations": {key: null}}}))
+            }
+            None => story,
+        }
+    };
+    let foreign = || {
+        let node = json!({"metadata": {}, "spec": {"providerID": "hrobot://1"}, "status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+        Story::new().server(0, 5, "").object(0, "Node", "control-plane", node)
+    };
+    let started = || {
+        let story = Story::asleep().node(0, 1, "small").runs(10, "web-1", "small-1");
+        story.started(100, 0)
+    };
+    vec![
+        ("SF-10", "taint_then_drain_then_give_back", "held", {
+            let story = web().taint(700, "small-1", tainted).evict(706, "web-1", 201).pod_gone(710, "web-1");
+            story.give_back(712, 1).end(2000)
+        }),
+        ("SF-10", "never_tainted", "violated", Story::new().node(0, 1, "small").give_back(700, 1).end(2000)),
+        (
+            "SF-10",
+            "given_back_at_once",
+            "violated",
+            Story::new().node(0, 1, "small").taint(700, "small-1", tainted).give_back(702, 1).end(2000),
+        ),
+        ("SF-10", "drained_before_the_taint", "violated", {
+            let story = web().evict(700, "web-1", 201).pod_gone(704, "web-1").taint(706, "small-1", tainted);
+            story.give_back(712, 1).end(2000)
+        }),
+        (
+            "SF-10",
+            "pod_forgotten",
+            "violated",
+            web().taint(700, "small-1", tainted).give_back(712, 1).end(2000),
+        ),
+        ("SF-10", "nothing_goes", "unknown", web().end(2000)),
+        ("SF-10", "made_too_slowly", "unknown", {
+            let story = Story::new().order_slow(112, "small", 7).server_as(372, 7, "small", "running");
+            story.node_unready(390, 7, "small").give_back(412, 7).end(2000)
+        }),
+        ("SF-12", "waits_for_the_delay", "held", delayed(None).give_back(822, 1).end(2000)),
+        ("SF-12", "waits_for_the_annotation", "held", delayed(Some(730)).give_back(733, 1).end(2000)),
+        ("SF-12", "does_not_wait", "violated", delayed(None).give_back(712, 1).end(2000)),
+        ("SF-12", "nothing_delays", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
+        ("SF-13", "nothing_goes", "held", started().end(2000)),
+        ("SF-13", "goes_under_a_pod", "violated", started().removal(720, 1).end(2000)),
+        ("SF-13", "nothing_runs", "unknown", Story::new().node(0, 1, "small").removal(720, 1).end(2000)),
+        ("SF-14", "left_alone", "held", foreign().end(2000)),
+        ("SF-14", "foreign_server", "violated", foreign().give_back(100, 5).end(2000)),
+        ("SF-14", "foreign_node", "violated", {
+            let api = scaleproof::terms::Api::Kubernetes;
+            foreign()
+                .call(700, api, "PUT", "/api/v1/nodes/control-plane", |_| {})
+                .taint(700, "control-plane", tainted)
+                .end(2000)
+        }),
+        (
+            "SF-14",
+            "foreign_pod",
+            "violated",
+            foreign().runs(10, "web-1", "control-plane").evict(700, "web-1", 201).end(2000),
+        ),
+        ("SF-14", "nothing_foreign", "unknown", web().end(2000)),
+    ]
 }

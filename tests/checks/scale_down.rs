@@ -1,5 +1,7 @@
 //! Stories about giving nodes back.
 
+use serde_json::json;
+
 use super::Case;
 use super::story::Story;
 
@@ -61,5 +63,121 @@ pub(crate) fn cases() -> Vec<Case> {
         ("FT-18", "gone_in_time", "held", never_ready().removal(2300, 7).end(4000)),
         ("FT-18", "never_gone", "violated", never_ready().end(4000)),
         ("FT-18", "becomes_ready", "unknown", never_ready().ready(400, "small-7", true).end(4000)),
+    ]
+    .into_iter()
+    .chain(removals())
+    .collect()
+}
+
+/// What must be so of each removal.
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
+fn removals() -> Vec<Case> {
+    let tainted = "ToBeDeletedByClusterAutoscaler";
+    let protected = |second| {
+        let annotation = json!({"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/scale-down-disabled": "true"}}});
+        emptied().object(second, "Node", "small-1", annotation)
+    };
+    let many = |count: u64| {
+        let pool = Story::new().pool("small", 0, 20, 4000);
+        let nodes = (1..=count).fold(pool, |story, id| story.node(0, id, "small"));
+        (1..=count).fold(nodes, |story, id| story.taint(700, &format!("small-{id}"), tainted)).end(900)
+    };
+    let ordered = || {
+        let story = emptied().pending(600, "web-2").order(612, "small", 7).node(650, 7, "small");
+        story.runs(660, "web-2", "small-7")
+    };
+    let moved = || {
+        Story::new()
+            .node(0, 1, "small")
+            .node(0, 2, "small")
+            .runs(10, "web-1", "small-1")
+            .evict(700, "web-1", 201)
+    };
+    let drained = || {
+        let story = Story::new().node(0, 1, "small").node(0, 2, "small").node(0, 3, "small");
+        story
+            .runs(10, "web-1", "small-1")
+            .runs(10, "web-2", "small-2")
+            .runs(10, "web-3", "small-3")
+            .taint(690, "small-1", tainted)
+    };
+    let agent = json!({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent", "controller": true}]}});
+    let resident =
+        || emptied().runs_as(10, "agent-1", "small-1", agent.clone()).taint(710, "small-1", tainted);
+    vec![
+        ("SD-02", "after_the_delay", "held", ordered().removal(1230, 1).end(2000)),
+        ("SD-02", "too_soon", "violated", ordered().removal(720, 1).end(2000)),
+        ("SD-02", "decided_before_the_order", "held", {
+            let story = emptied().taint(705, "small-1", tainted).pending(700, "web-2").order(710, "small", 7);
+            story.give_back(713, 1).node(750, 7, "small").runs(760, "web-2", "small-7").end(2000)
+        }),
+        ("SD-02", "nothing_was_ordered", "unknown", emptied().removal(715, 1).end(2000)),
+        ("SD-04", "one_after_the_other", "held", {
+            let story = drained().evict(700, "web-1", 201).pod_gone(702, "web-1").give_back(710, 1);
+            story
+                .taint(730, "small-2", tainted)
+                .evict(740, "web-2", 201)
+                .pod_gone(742, "web-2")
+                .give_back(750, 2)
+                .end(2000)
+        }),
+        ("SD-04", "both_at_once", "violated", {
+            let story =
+                drained().evict(700, "web-1", 201).taint(702, "small-2", tainted).evict(705, "web-2", 201);
+            story.pod_gone(706, "web-1").pod_gone(707, "web-2").give_back(720, 1).give_back(725, 2).end(2000)
+        }),
+        ("SD-04", "nothing_to_drain", "unknown", emptied().removal(715, 1).end(2000)),
+        ("SD-05", "ten", "held", many(10)),
+        ("SD-05", "eleven", "violated", many(11)),
+        ("SD-05", "none", "unknown", Story::new().node(0, 1, "small").end(900)),
+        ("SD-06", "stays", "held", loaded().end(2000)),
+        ("SD-06", "goes", "violated", loaded().removal(900, 1).end(2000)),
+        ("SD-06", "hardly_used", "unknown", emptied().removal(715, 1).end(2000)),
+        (
+            "SD-07",
+            "runs_elsewhere",
+            "held",
+            moved().pod_gone(705, "web-1").runs(706, "web-2", "small-2").end(1000),
+        ),
+        (
+            "SD-07",
+            "finds_no_room",
+            "violated",
+            moved().pod_gone(705, "web-1").pending(706, "web-2").end(2000),
+        ),
+        ("SD-07", "others_took_the_room", "unknown", {
+            let other = json!({"metadata": {"ownerReferences": [{"kind": "Job", "name": "batch", "controller": true}]}});
+            let story = moved().pod_gone(705, "web-1").runs_as(703, "batch-1", "small-2", other);
+            story.pending(706, "web-2").end(2000)
+        }),
+        ("SD-08", "stays", "held", protected(20).end(2000)),
+        ("SD-08", "goes", "violated", protected(20).removal(715, 1).end(2000)),
+        ("SD-08", "annotated_at_the_last_moment", "unknown", protected(714).removal(715, 1).end(2000)),
+        ("SD-09", "stays_small", "held", emptied().removal(715, 1).end(3000)),
+        (
+            "SD-09",
+            "bought_again",
+            "violated",
+            emptied().removal(715, 1).pending(740, "web-2").order(752, "small", 7).end(3000),
+        ),
+        ("SD-09", "the_workload_grew", "unknown", {
+            let story = emptied().removal(715, 1).step(735, "scale web to 2").pending(740, "web-2");
+            story.order(752, "small", 7).end(3000)
+        }),
+        ("SD-11", "left_to_others", "held", emptied().removal(715, 1).end(2000)),
+        ("SD-11", "deleted", "violated", {
+            let api = scaleproof::terms::Api::Kubernetes;
+            emptied().removal(715, 1).call(724, api, "DELETE", "/api/v1/nodes/small-1", |_| {}).end(2000)
+        }),
+        ("SD-11", "nothing_goes", "unknown", Story::new().node(0, 1, "small").end(900)),
+        ("SD-12", "left_alone", "held", resident().give_back(720, 1).end(2000)),
+        ("SD-12", "evicted", "violated", resident().evict(715, "agent-1", 201).give_back(720, 1).end(2000)),
+        (
+            "SD-12",
+            "kept_by_it",
+            "violated",
+            emptied().runs_as(10, "agent-1", "small-1", agent.clone()).end(2000),
+        ),
+        ("SD-12", "nothing_resident", "unknown", emptied().removal(715, 1).end(2000)),
     ]
 }

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Case;
 use super::story::Story;
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 pub(crate) fn cases() -> Vec<Case> {
     let idle = || Story::new().end(900);
     let with_web = || Story::new().pending(100, "web-1");
@@ -44,6 +45,12 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SU-01", "history_ends_too_soon", "unknown", with_web().end(120)),
         ("SU-01", "refused_before", "unknown", {
             let story = Story::new().order_refused(50, "small", 6, 503);
+            story.pending(100, "web-1").end(300)
+        }),
+        ("SU-01", "most_nodes_are_unready", "unknown", {
+            let unready = || json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}});
+            let story = (1..=4)
+                .fold(Story::new(), |story, n| story.object(0, "Node", &format!("fixed-{n}"), unready()));
             story.pending(100, "web-1").end(300)
         }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),

@@ -9,11 +9,12 @@ use std::time::Duration;
 use mock_clock::Time;
 use scaleproof::code::Code;
 use scaleproof::history::{
-    CallEvent, Change, ClusterFacts, Event, FaultChange, FaultEvent, Header, MachineFacts, ObjectEvent,
-    Phase, ScenarioFacts, ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, SubjectFacts,
-    What,
+    CallEvent, Change, Event, FaultChange, FaultEvent, Header, ObjectEvent, ServerEvent, StepChange,
+    StepEvent, SubjectChange, SubjectEvent, What,
 };
-use scaleproof::terms::{Api, Pool, Provider, Room, Taint, Timer, Timers, Version};
+use scaleproof::terms::{Api, Pool, Room, Taint, Timer};
+
+use super::setting;
 use serde_json::{Value, json};
 
 /// A history that is being told. Moments are seconds since its beginning.
@@ -36,72 +37,6 @@ pub(crate) fn at(second: u64) -> String {
     (began() + Duration::from_secs(second)).to_string()
 }
 
-fn timers() -> Timers {
-    use Timer::{
-        BackoffInitial, BackoffMax, CloudCache, CreationTimeout, DelayAfterAdd, DelayAfterFailure,
-        DeleteDelayAfterTaint, DeletionDelay, EvictionTime, GracefulTermination, LeaseDuration, MaxFailing,
-        MaxInactivity, NewPodScaleUpDelay, ProvisionTime, ReactionTime, ScanInterval, StartupTime, StatusAge,
-        UnneededTime, UnreadyTime, UnremovableRecheck,
-    };
-    let documented = [
-        (ScanInterval, "10s"),
-        (NewPodScaleUpDelay, "0s"),
-        (ReactionTime, "30s"),
-        (UnneededTime, "10m"),
-        (UnreadyTime, "20m"),
-        (DelayAfterAdd, "10m"),
-        (DelayAfterFailure, "3m"),
-        (UnremovableRecheck, "5m"),
-        (ProvisionTime, "15m"),
-        (StartupTime, "15m"),
-        (CreationTimeout, "5m"),
-        (BackoffInitial, "5m"),
-        (BackoffMax, "30m"),
-        (EvictionTime, "2m"),
-        (GracefulTermination, "10m"),
-        (DeleteDelayAfterTaint, "5s"),
-        (DeletionDelay, "2m"),
-        (LeaseDuration, "15s"),
-        (MaxInactivity, "10m"),
-        (MaxFailing, "15m"),
-        (CloudCache, "1m"),
-        (StatusAge, "3m"),
-    ];
-    documented.into_iter().map(|(timer, period)| (timer, period.parse().unwrap())).collect()
-}
-
-fn header() -> Header {
-    Header {
-        format: 1,
-        scaleproof: "0.1.0".into(),
-        scenario: ScenarioFacts {
-            path: String::new(),
-            title: String::new(),
-            digest: String::new(),
-            expect: vec![],
-            convicts: vec![],
-        },
-        seed: 1,
-        plan: Value::Null,
-        subject: SubjectFacts {
-            profile: "story".into(),
-            provider: Provider::Hetzner,
-            version: Some(Version::new(1, 36, 1)),
-            digest: None,
-            command: vec![],
-            replicas: 1,
-            timers: timers(),
-            options: BTreeMap::new(),
-            deviations: vec![],
-        },
-        pools: vec![],
-        cluster: ClusterFacts { kind: "embedded".into(), version: "1.35.0".into() },
-        time: "idle-skip".into(),
-        began: began(),
-        machine: MachineFacts { system: "none".into(), processors: 1 },
-    }
-}
-
 impl Story {
     /// The subject has been running for as long as the history.
     pub(crate) fn new() -> Self {
@@ -110,8 +45,12 @@ impl Story {
 
     /// The subject does not run.
     pub(crate) fn asleep() -> Self {
-        let story =
-            Self { header: header(), events: Vec::new(), objects: BTreeMap::new(), servers: BTreeMap::new() };
+        let story = Self {
+            header: setting::header(began()),
+            events: Vec::new(),
+            objects: BTreeMap::new(),
+            servers: BTreeMap::new(),
+        };
         story.pool("small", 0, 3, 4000)
     }
 
@@ -161,11 +100,6 @@ impl Story {
         self
     }
 
-    pub(crate) fn no_timer(mut self, timer: Timer) -> Self {
-        self.header.subject.timers.remove(&timer);
-        self
-    }
-
     fn tell(mut self, ms: u64, what: What) -> Self {
         self.events.push((ms, what));
         self
@@ -191,20 +125,8 @@ impl Story {
         self.subject(second, replica, SubjectChange::Killed)
     }
 
-    pub(crate) fn exited(self, second: u64, code: i32) -> Self {
-        self.subject(second, 0, SubjectChange::Exited { code: Some(code), signal: None })
-    }
-
-    pub(crate) fn health(self, second: u64, status: u16) -> Self {
-        self.subject(second, 0, SubjectChange::Health { status })
-    }
-
     pub(crate) fn step(self, second: u64, says: &str) -> Self {
         self.what(second, What::Step(StepEvent { step: 0, says: says.into(), change: StepChange::Begun }))
-    }
-
-    pub(crate) fn phase(self, second: u64, phase: Phase) -> Self {
-        self.what(second, What::Phase(phase))
     }
 
     pub(crate) fn fault(self, second: u64, name: &str, change: FaultChange) -> Self {
@@ -452,6 +374,10 @@ impl Story {
     pub(crate) fn removal(self, second: u64, id: u64) -> Self {
         let name = self.servers[&id].name.clone();
         self.taint(second, &name, "ToBeDeletedByClusterAutoscaler").give_back(second + 8, id)
+    }
+
+    pub(crate) fn health(self, second: u64, status: u16) -> Self {
+        self.subject(second, 0, SubjectChange::Health { status })
     }
 
     /// The subject publishes its status.

@@ -1,5 +1,6 @@
 //! Leader election by a lease: whoever holds it acts, and whoever cannot renew it ends.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
@@ -10,6 +11,25 @@ use mock_clock::{Clock as _, Time};
 use crate::defect::Defect;
 use crate::kubernetes::{KubeClient, Refusal};
 use crate::settings::Settings;
+
+/// Until when the lease is surely ours: a process that was frozen must not act on what it knew.
+#[derive(Clone, Debug)]
+pub(crate) struct Term(Arc<Mutex<Time>>);
+
+impl Term {
+    /// One that never ends, for who needs no lease.
+    pub(crate) fn endless() -> Self {
+        Self(Arc::new(Mutex::new(Time::NEVER)))
+    }
+
+    pub(crate) fn holds(&self, now: Time) -> bool {
+        now < *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn extend(&self, until: Time) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = until;
+    }
+}
 
 /// A candidate, and then a leader.
 #[derive(Debug)]
@@ -23,6 +43,7 @@ pub(crate) struct Leader {
     gives_up_at_once: bool,
     /// The lease as it was last seen to change, and when that was by our clock.
     seen: Option<(LeaseSpec, Time)>,
+    term: Term,
 }
 
 impl Leader {
@@ -38,7 +59,12 @@ impl Leader {
             retry: arguments.leader_elect_retry_period,
             gives_up_at_once: settings.has(Defect::GivesUpLeaseAtOnce),
             seen: None,
+            term: Term(Arc::new(Mutex::new(Time::EPOCH))),
         }
+    }
+
+    pub(crate) fn term(&self) -> Term {
+        self.term.clone()
     }
 
     /// Waits until the lease is ours.
@@ -91,7 +117,9 @@ impl Leader {
                     ..self.spec(stamp)
                 }),
             };
-            return self.client.ask(leases.create(&PostParams::default(), &lease)).await.map(|_| true);
+            self.client.ask(leases.create(&PostParams::default(), &lease)).await?;
+            self.term.extend(now + self.lasts);
+            return Ok(true);
         };
         let spec = lease.spec.clone().unwrap_or_default();
         if self.seen.as_ref().is_none_or(|(seen, _)| *seen != spec) {
@@ -115,6 +143,7 @@ impl Leader {
         });
         let written = self.client.ask(leases.replace(&self.name, &PostParams::default(), &lease)).await?;
         self.seen = written.spec.map(|spec| (spec, now));
+        self.term.extend(now + self.lasts);
         Ok(true)
     }
 

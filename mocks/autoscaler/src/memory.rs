@@ -145,6 +145,9 @@ impl Memory {
 
     /// The servers that are believed to exist: those that are listed, and those that a list may have lost.
     pub(crate) fn believed(&mut self, view: &View, settings: &Settings) -> Vec<Server> {
+        if settings.has(Defect::TrustsFailedList) {
+            return view.servers.clone();
+        }
         let pool_of = |server: &Server| server.labels.get(crate::view::POOL_LABEL).cloned();
         let listed: BTreeSet<u64> = view.servers.iter().map(|server| server.id).collect();
         for server in &view.servers {
@@ -206,6 +209,14 @@ mod tests {
         now += minutes(180);
         memory.failed(now, "a", &settings);
         assert!(!memory.is_left_alone(now + minutes(5), "a"));
+    }
+
+    #[test]
+    fn a_defect_can_hold_a_grudge() {
+        let settings = told(&["--nodes=0:3:small:fsn1:a", "--defect=never-forgives"]).unwrap();
+        let mut memory = Memory::default();
+        memory.failed(START, "a", &settings);
+        assert!(memory.is_left_alone(START + minutes(10_000), "a"));
     }
 
     #[test]

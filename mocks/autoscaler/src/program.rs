@@ -14,7 +14,7 @@ use crate::defect::{self, Defect};
 use crate::health::Health;
 use crate::hetzner::Hetzner;
 use crate::kubernetes::KubeClient;
-use crate::leader::Leader;
+use crate::leader::{Leader, Term};
 use crate::run::Autoscaler;
 use crate::settings::{Arguments, Settings, SettingsError};
 
@@ -87,18 +87,19 @@ async fn lead(settings: Arc<Settings>, client: KubeClient, clock: VirtualClock) 
     let health = Health::new(Arc::clone(&settings), clock);
     let address = settings.arguments.address;
     health.clone().serve(address).await.map_err(|e| Trouble::Listen(address.to_string(), e))?;
-    let work = async {
+    let work = async |term: Term| {
         let autoscaler = Autoscaler::start(Arc::clone(&settings), client.clone(), hetzner).await;
-        autoscaler.map_err(|e| Trouble::Cloud(e.to_string()))?.run(&health).await;
+        autoscaler.map_err(|e| Trouble::Cloud(e.to_string()))?.run(&health, &term).await;
         Ok(())
     };
     if !settings.arguments.leader_elect || settings.has(Defect::ActsWithoutLease) {
-        return work.await;
+        return work(Term::endless()).await;
     }
     let mut leader = Leader::new(client.clone(), &settings);
     leader.acquire().await;
+    let term = leader.term();
     tokio::select! {
-        ended = work => ended,
+        ended = work(term) => ended,
         () = leader.keep() => Err(Trouble::Lease),
     }
 }

@@ -11,6 +11,7 @@ use crate::defect::Defect;
 use crate::health::Health;
 use crate::hetzner::{CloudError, Hetzner, Listed};
 use crate::kubernetes::{Events, KubeClient, Kubernetes};
+use crate::leader::Term;
 use crate::memory::{Memory, Outcome};
 use crate::settings::Settings;
 use crate::view::View;
@@ -47,14 +48,18 @@ impl Autoscaler {
         Ok(Self { hands, outcomes, memory, listed, expander, told_status: false })
     }
 
-    /// Loops for ever.
-    pub(crate) async fn run(&mut self, health: &Health) {
+    /// Loops for ever, and does nothing while the term does not hold.
+    pub(crate) async fn run(&mut self, health: &Health, term: &Term) {
         self.clean_up().await;
         health.begin();
         let clock = self.clock();
         let mut hung = false;
         loop {
             let began = clock.now();
+            if !term.holds(began) {
+                clock.sleep(LOOK_AGAIN).await;
+                continue;
+            }
             // A loop that hangs on the cloud is no sign of life.
             if !hung {
                 health.active();
@@ -94,20 +99,35 @@ impl Autoscaler {
             self.listed.forget_servers();
             self.memory.learn(self.clock().now(), &outcome, &settings);
         }
-        let view = self.look().await?;
+        let view = match self.look().await {
+            Ok(view) => view,
+            Err(error) => {
+                self.tell_status(&format!(
+                    "autoscalerStatus: Running\nclusterWide:\n  health: unknown ({error})\n"
+                ))
+                .await;
+                return Err(error);
+            }
+        };
         let decision = decide(&view, &mut self.memory, &settings, &mut self.expander);
         if !decision.buys.is_empty() || !decision.discard.is_empty() {
             self.listed.forget_servers();
         }
         let status = status(&view, &decision);
         self.hands.carry_out(decision, &view, &mut self.memory).await;
-        if !(self.told_status && settings.has(Defect::WritesStatusOnce)) {
-            self.told_status = true;
-            if let Err(refusal) = self.hands.client.write_status(&status).await {
-                tracing::warn!("failed to write the status: {refusal}");
-            }
-        }
+        self.tell_status(&status).await;
         Ok(())
+    }
+
+    /// Shows that it is alive, whether or not the cloud is.
+    async fn tell_status(&mut self, status: &str) {
+        if self.told_status && self.hands.settings.has(Defect::WritesStatusOnce) {
+            return;
+        }
+        self.told_status = true;
+        if let Err(refusal) = self.hands.client.write_status(status).await {
+            tracing::warn!("failed to write the status: {refusal}");
+        }
     }
 
     async fn look(&mut self) -> Result<View, CloudError> {

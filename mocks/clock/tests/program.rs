@@ -94,7 +94,10 @@ fn bad_arguments_are_refused_with_a_reason() {
 
 #[test]
 fn this_machine_can_do_it() {
-    assert_eq!(ended(&["probe"]), (Some(0), String::new(), String::new()));
+    assert_eq!(
+        ended(&["probe"]),
+        (Some(0), "programs can be brought onto a clock here\n".to_owned(), String::new())
+    );
 }
 
 #[test]

@@ -287,6 +287,8 @@ fn arguments_that_cannot_be_are_refused() {
         vec!["serve", "--token", "with space"],
         vec!["serve", "--rate", "0"],
         vec!["serve", "--rate", "fast"],
+        vec!["serve", "--rate", "2", "--idle-skip"],
+        vec!["serve", "--start", "2038-01-19"],
         vec!["serve", "--api-profile", "1999"],
         vec!["serve", "--requests-per-hour", "0"],
         vec!["serve", "--port", "70000"],
@@ -297,7 +299,9 @@ fn arguments_that_cannot_be_are_refused() {
     }
     let (code, help, _) = ended(&["serve", "--help"]);
     assert_eq!(code, Some(0));
-    for word in ["--catalogue", "--state", "--rate", "HCLOUD_ENDPOINT", "Exit codes"] {
+    for word in
+        ["--catalogue", "--state", "--rate", "--idle-skip", "--start", "HCLOUD_ENDPOINT", "Exit codes"]
+    {
         assert!(help.contains(word), "{help}");
     }
 }
@@ -313,4 +317,7 @@ fn time_can_pass_faster_and_the_api_be_older() {
     assert_eq!(status, 201, "{made}");
     assert_eq!(made["server"]["datacenter"]["name"], "fsn1-dc14");
     while server.ask("API", "GET", "/v1/servers/100000001", "").1["server"]["status"] != "running" {}
+    server.signal(Signal::INT);
+    let told = server.end().1;
+    assert!(told.contains("virtual time at 100 times real time"), "{told}");
 }

@@ -133,9 +133,17 @@ async fn version(kubeconfig: Kubeconfig) -> Result<String, kube::Error> {
 fn help_is_for_users() {
     let (code, help, told) = ended(&["serve", "--help"]);
     assert_eq!((code, told.as_str()), (Some(0), ""));
-    for word in
-        ["--listen", "--kubeconfig-out", "--token", "--bare", "--rate", "--idle-skip", "--seed", "--log"]
-    {
+    for word in [
+        "--listen",
+        "--kubeconfig-out",
+        "--token",
+        "--bare",
+        "--rate",
+        "--idle-skip",
+        "--start",
+        "--seed",
+        "--log",
+    ] {
         assert!(help.contains(word), "{help}");
     }
     assert!(help.contains("Exit codes") && help.contains("127.0.0.1:6443"), "{help}");
@@ -150,6 +158,8 @@ fn bad_arguments_are_refused_with_a_reason() {
         (&["serve", "--rate", "0.5"], "may not be slower than real time"),
         (&["serve", "--rate", "fast"], "a number from 1 to 100"),
         (&["serve", "--rate", "5", "--idle-skip"], "cannot be used with"),
+        (&["serve", "--start", "tomorrow"], "a moment like"),
+        (&["serve", "--start", "2038-01-19"], "real time has the machine's date"),
         (&["serve", "--listen", "6443"], "--listen"),
         (&["serve", "--token", "a b"], "no spaces"),
         (&["serve", "--log", "loud"], "possible values"),
@@ -207,7 +217,9 @@ async fn it_serves_until_a_signal_and_its_kubeconfig_stays() {
 #[tokio::test]
 async fn a_token_of_the_users_choice_opens_it() {
     let directory = Directory::new("token");
-    let server = Server::start(&directory.file("kubeconfig"), &["--token", "secret", "--rate", "10"]);
+    let arguments = ["--token", "secret", "--rate", "10", "--start", "2038-01-19"];
+    let server = Server::start(&directory.file("kubeconfig"), &arguments);
+    assert!(server.greeting.contains("Virtual time is 2038-01-19T00:"), "{}", server.greeting);
     for (token, opens) in [("secret", true), ("wrong", false)] {
         let mut kubeconfig = server.kubeconfig.clone();
         kubeconfig.auth_infos[0].auth_info =

@@ -19,11 +19,6 @@ impl Batch<'_> {
         self.orders.iter().any(|order| last(order).is_some_and(|last| last.refused()))
     }
 
-    /// Whether the cloud took them all.
-    pub(in crate::check) fn taken(&self) -> bool {
-        self.orders.iter().all(|order| order.taken())
-    }
-
     /// The event of the last answer.
     pub(in crate::check) fn event(&self) -> usize {
         self.orders.last().map_or(0, |order| order.event)

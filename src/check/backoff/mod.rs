@@ -1,3 +1,7 @@
 //! Promises about pools that fail, and their recovery. One a file, named after its claim.
 
+pub(in crate::check) mod another_pool_steps_in;
 pub(in crate::check) mod batches;
+pub(in crate::check) mod failing_pools_back_off;
+pub(in crate::check) mod pools_come_back;
+pub(in crate::check) mod what_never_comes_is_given_up;

@@ -6,3 +6,4 @@ pub(in crate::check) mod never_below_minimum;
 pub(in crate::check) mod not_filled_without_need;
 pub(in crate::check) mod not_shrunk_while_needed;
 pub(in crate::check) mod total_of_nodes_holds;
+pub(in crate::check) mod unregistered_stay_at_minimum;

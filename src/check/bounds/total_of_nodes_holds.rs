@@ -28,7 +28,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     kind: Kind::MinMax,
     providers: HETZNER,
     versions: Versions::ALL,
-    always: false,
+    always: true,
     check,
 };
 

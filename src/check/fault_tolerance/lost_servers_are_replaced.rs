@@ -51,7 +51,7 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-fn lost<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = Time> {
+fn lost(scene: &Scene<'_>) -> impl Iterator<Item = Time> {
     scene.servers.iter().filter_map(|(id, track)| {
         let gone = track.seen.iter().find(|seen| seen.state.is_none())?;
         let ours = scene.pool_of(*id).is_some_and(|pool| scene.pool(pool).is_some());

@@ -1,1 +1,9 @@
 //! Promises that nothing is left lying about. One a file, named after its claim.
+
+pub(in crate::check) mod candidates_are_cleared;
+pub(in crate::check) mod finished_orders_are_kept;
+pub(in crate::check) mod idle_calls_are_few;
+pub(in crate::check) mod nothing_leaks;
+pub(in crate::check) mod slow_orders_are_cleared_away;
+pub(in crate::check) mod the_status_is_fresh;
+pub(in crate::check) mod what_never_registers_goes;

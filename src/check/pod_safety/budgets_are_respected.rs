@@ -1,5 +1,6 @@
 //! SF-01. While a disruption budget says that none of its pods may go, as it said for two loops and a few
-//! calls, no removal is decided of a node with such a pod, and its server is not given back under it.
+//! calls, no removal is decided of a node with such a pod, and its server is not given back under it. A pod
+//! with a budget is never deleted, only evicted.
 //!
 //! The smallest history that violates it:
 //!
@@ -14,10 +15,10 @@ use mock_clock::Time;
 
 use crate::check::blocked::must_stay;
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::History;
 use crate::history::query::{Budget, Pod};
+use crate::history::{History, query};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SF-01"),
@@ -35,12 +36,25 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 fn check(history: &History) -> Verdict {
-    must_stay(
-        history,
-        blocks,
-        "whose disruption budget allowed none to go",
-        "no pod whose disruption budget allows none to go was on a node that could otherwise go",
-    )
+    let never = "no pod whose disruption budget allows none to go was on a node that could otherwise go";
+    let mut tally = Tally::default();
+    let scene = Scene::of(history);
+    for deletion in query::pod_deletions(history) {
+        let pod = scene.pods.get(&deletion.pod).and_then(|track| track.at(deletion.began - TIE));
+        if pod.is_some_and(|pod| {
+            scene.budgets.values().any(|track| track.at(deletion.began).is_some_and(|b| b.covers(pod)))
+        }) {
+            tally.violated(
+                format!("{} was deleted, and its disruption budget not asked", deletion.pod),
+                [deletion.event],
+            );
+        }
+    }
+    let deleted = tally.verdict(never);
+    if deleted.is_violated() {
+        return deleted;
+    }
+    must_stay(history, blocks, "whose disruption budget allowed none to go", never)
 }
 
 fn blocks(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {

@@ -51,11 +51,12 @@ fn check(history: &History) -> Verdict {
         for (name, track) in &scene.nodes {
             for spell in track.spells(|node| node.ready) {
                 for from in scene.changes_on(name, spell.from, spell.to.unwrap_or(scene.end)) {
+                    let Some(from) = scene.awake_from(from, scene.end) else { continue };
                     let until = from
                         + lasting
                         + scene.slack() * 2
                         + scene.timer(Timer::DelayAfterAdd).unwrap_or_default();
-                    if freed_alone(scene, name, from) && spell.touches(from, from) {
+                    if freed_alone(scene, name, from) && spell.covers(from) {
                         decide(scene, &mut tally, name, from, until);
                     }
                 }
@@ -75,14 +76,8 @@ fn decide(scene: &Scene<'_>, tally: &mut Tally, node: &str, from: Time, until: T
         }
         let steady = scene.changes_on(node, from, until).into_iter().all(|at| freed_alone(scene, node, at));
         let spare = scene.live(&pool.name, from).len() > pool.min as usize;
-        let awake = scene.awake_from(from, until).is_some_and(|awake| awake <= from);
         let ordered = scene.orders.iter().any(|order| order.began >= from && order.began <= until);
-        if awake
-            && steady
-            && spare
-            && !ordered
-            && scene.calm(from, until)
-            && room_elsewhere(scene, node, from, until)
+        if steady && spare && !ordered && scene.calm(from, until) && room_elsewhere(scene, node, from, until)
         {
             let shows =
                 scene.pods_on(node).filter_map(|(_, pod)| pod.sight(from)).map(|seen| seen.event).max();
@@ -123,7 +118,7 @@ fn freed_alone(scene: &Scene<'_>, node: &str, at: Time) -> bool {
 fn room_elsewhere(scene: &Scene<'_>, node: &str, from: Time, until: Time) -> bool {
     let asked = scene.asked_of(node, from);
     let picky = scene.occupants(node, from).iter().any(|pod| !pod.selector.is_empty() || pod.apart);
-    let resident = crate::check::fit::residents(scene);
+    let resident = scene.residents;
     !picky
         && scene.nodes.iter().filter(|(other, _)| *other != node).any(|(other, track)| {
             let mut moments = scene.changes_on(other, from, until).into_iter();

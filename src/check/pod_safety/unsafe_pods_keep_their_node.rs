@@ -30,7 +30,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     kind: Kind::Safety,
     providers: HETZNER,
     versions: Versions::ALL,
-    always: false,
+    always: true,
     check,
 };
 

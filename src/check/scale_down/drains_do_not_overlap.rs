@@ -47,7 +47,7 @@ fn check(history: &History) -> Verdict {
         match drains.iter_mut().rev().find(|drain| drain.node == node && eviction.began <= drain.to + pause) {
             Some(drain) => drain.to = drain.to.max(eviction.began),
             None => {
-                drains.push(Drain { node, from: eviction.began, to: eviction.began, event: eviction.event })
+                drains.push(Drain { node, from: eviction.began, to: eviction.began, event: eviction.event });
             }
         }
     }

@@ -50,13 +50,14 @@ fn check(history: &History) -> Verdict {
             };
             order.taken() && alive(order.began + delay - TIE)
         };
+        let vacant = vacancies(scene, true);
         for order in scene.orders.iter().filter(good) {
             let until = order.began + delay;
             let mut early = scene.removals().filter(|(back, _, _)| {
                 let decided = scene.decided(back);
                 decided > order.began + TIE * 2
                     && decided + TIE < until
-                    && scene.watched(order.began, decided)
+                    && scene.same(order.replica, order.began, decided)
             });
             if let Some((back, name, _)) = early.next() {
                 let after = (scene.decided(back) - order.began).as_secs();
@@ -66,7 +67,6 @@ fn check(history: &History) -> Verdict {
                 );
                 tally.violated(says, [order.event, back.event]);
             }
-            let vacant = vacancies(scene, true);
             if scene.watched(order.began, until)
                 && vacant.iter().any(|vacancy| vacancy.spell.touches(order.began, until))
             {

@@ -1,5 +1,5 @@
 //! SD-12. Between the decision to remove a node with nothing but residents and its give-back, no resident is
-//! evicted, unless it is annotated to be.
+//! evicted, unless it is annotated to be. And such a node goes in its time, as SD-01 says.
 //!
 //! The smallest history that violates it:
 //!
@@ -12,10 +12,12 @@
 //! It does not catch evictions from nodes that are drained: there it is allowed.
 
 use crate::check::scene::{Scene, TIE};
+use crate::check::vacancy::{goes, vacancies};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Pod;
+use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SD-12"),
@@ -43,6 +45,13 @@ fn check(history: &History) -> Verdict {
     if scene.flag("daemonset-eviction-for-empty-nodes").is_some_and(|on| on == "true") {
         return tally.verdict("such evictions were asked for");
     }
+    let unneeded = scene.timer(Timer::UnneededTime).unwrap_or_default();
+    for vacancy in vacancies(&scene, true) {
+        let resident = |pod: &Pod| pod.resident() && pod.node.as_deref() == Some(vacancy.node);
+        if scene.pods_on(vacancy.node).any(|(_, track)| track.at(vacancy.spell.from).is_some_and(resident)) {
+            goes(&scene, &mut tally, &vacancy, vacancy.spell.from, unneeded);
+        }
+    }
     for (back, name, _) in scene.removals() {
         let decided = scene.decided(back);
         let empty = scene.vacant(name).iter().any(|spell| spell.spans(decided - TIE, back.began - TIE));
@@ -66,5 +75,5 @@ fn check(history: &History) -> Verdict {
             }
         }
     }
-    tally.verdict("no node with residents only was removed")
+    tally.verdict("no node had nothing on it but residents for long enough")
 }

@@ -13,13 +13,11 @@
 //! It does not catch what was ordered in another pool, nor one node too many where pods could be packed
 //! better than the biggest first.
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
-use crate::check::fit::need;
+use crate::check::causes::{fills_minimum, first_attempts, one_too_many, waiting};
 use crate::check::scene::timed;
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Order, Pod};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -39,23 +37,14 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for order in first_attempts(scene).filter(|order| order.taken()) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            let waiting = waiting(scene, order);
-            if waiting.is_empty() || fills_minimum(scene, order, pool) {
+            if waiting(scene, order).is_empty() || fills_minimum(scene, order, pool) {
                 continue;
             }
-            let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
-            let upcoming = scene.upcoming(order.began, provision);
-            let coming: Vec<&Order> =
-                upcoming.iter().map(|(order, _)| *order).filter(|other| other.pool == order.pool).collect();
             tally.exercised();
-            let needed = need(scene, &pods, pool);
-            if !coming.is_empty() && coming.len() >= needed.max(1) {
+            if let Some(coming) = one_too_many(scene, order, pool, provision) {
                 let says = format!(
-                    "{} was ordered in {} for {} pods that wait, though {} ordered before were still on their way",
-                    order.name,
-                    pool.name,
-                    pods.len(),
-                    coming.len()
+                    "{} was ordered in {}, though what was on its way sufficed",
+                    order.name, pool.name
                 );
                 tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
             }

@@ -5,7 +5,8 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use super::{Scene, TIE};
-use crate::history::{CallEvent, History, What};
+use crate::history::query::{self, Order, Spell};
+use crate::history::{CallEvent, Event, History, What};
 use crate::terms::{Api, Timer};
 
 /// What was refused echoes: clients wait up to half a minute before they ask again, several times over.
@@ -14,18 +15,24 @@ const ECHO: Duration = Duration::from_secs(120);
 const WARM_UP: Duration = Duration::from_secs(60);
 
 impl Scene<'_> {
-    /// Whether one process of the subject ran all the time between two moments, and the history reaches that far.
+    /// Whether one process of the subject ran (and led, if there are several) all the time between two moments, and the history
+    /// reaches that far.
     pub(in crate::check) fn watched(&self, from: Time, to: Time) -> bool {
-        to <= self.end && self.running.iter().any(|spell| spell.spans(from, to))
+        to <= self.end && self.acting.iter().any(|(_, spell)| spell.spans(from, to))
     }
 
     /// The first moment from `at` on at which a process of the subject is warmed up; before `until`.
     pub(in crate::check) fn awake_from(&self, at: Time, until: Time) -> Option<Time> {
-        let warm = |spell: &crate::history::query::Spell| {
+        let warm = |spell: &Spell| {
             let warm = at.max(spell.from + WARM_UP);
             (spell.to.is_none_or(|to| warm < to) && warm < until).then_some(warm)
         };
-        self.running.iter().filter_map(warm).min()
+        self.acting.iter().map(|(_, spell)| spell).filter_map(warm).min()
+    }
+
+    /// Whether the same process of a replica acted all the time between two moments.
+    pub(in crate::check) fn same(&self, replica: u32, from: Time, to: Time) -> bool {
+        self.acting.iter().any(|(other, spell)| *other == replica && spell.spans(from, to))
     }
 
     /// Whether it ran all the time, and nothing that it asked for was refused, late or lost, nor shortly before.
@@ -61,6 +68,31 @@ pub(in crate::check) fn went_wrong(call: &CallEvent) -> bool {
         || (call.to == Api::Cloud && call.status >= 400)
 }
 
+/// When each replica ran; of several only while it led. Whether one of several led is unknown without a lease.
+pub(super) fn acting(history: &History) -> Vec<(u32, Spell)> {
+    let running = query::running(history);
+    let alone = running.len() == 1;
+    let (hosts, leases) = (query::hosts(history), query::leader_lease(history, "cluster-autoscaler"));
+    let mut acting = Vec::new();
+    for (replica, spells) in running {
+        let leads = |host: &String| {
+            leases.values().flat_map(|lease| lease.spells(|lease| lease.holder == *host)).collect::<Vec<_>>()
+        };
+        let led = hosts.get(&replica).map(leads).unwrap_or_default();
+        for ran in spells {
+            if alone {
+                acting.push((replica, ran));
+                continue;
+            }
+            for spell in led.iter().filter(|spell| spell.touches(ran.from, ran.to.unwrap_or(Time::NEVER))) {
+                let to = [ran.to, spell.to].into_iter().flatten().min();
+                acting.push((replica, Spell { from: ran.from.max(spell.from), to, ..ran }));
+            }
+        }
+    }
+    acting
+}
+
 /// From when to when calls went wrong.
 pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
     let mut troubled = Vec::new();
@@ -69,7 +101,7 @@ pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
         if !went_wrong(call) {
             continue;
         }
-        let closes = |later: &&crate::history::Event| match &later.what {
+        let closes = |later: &&Event| match &later.what {
             What::Call(other) => !other.open && other.began == call.began && other.path == call.path,
             _ => false,
         };
@@ -87,7 +119,7 @@ pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
 /// only after as long again; never longer than it waits at all.
 pub(super) fn busy(scene: &Scene<'_>) -> Vec<(Time, Time)> {
     let longest = scene.timer(Timer::CreationTimeout).unwrap_or(Duration::from_secs(300));
-    let until = |order: &crate::history::query::Order| {
+    let until = |order: &Order| {
         let server = scene.server_of(order).and_then(|id| scene.servers.get(&id));
         let settled = server.and_then(|track| {
             track.seen.iter().find(|seen| seen.state.as_ref().is_none_or(|server| server.status == "running"))

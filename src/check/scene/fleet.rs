@@ -6,10 +6,20 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use super::{Scene, TIE};
-use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Track};
+use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Server, Track};
+use crate::terms::Timer;
 
 impl Scene<'_> {
     pub(super) fn index(&mut self) {
+        for (index, order) in self.orders.iter().enumerate() {
+            if let Some(server) = self.server_of(order) {
+                self.order_of_server.entry(server).or_insert(index);
+            }
+        }
+        for back in self.give_backs.iter().filter(|back| back.taken()) {
+            let first = self.given_back_at.entry(back.server).or_insert(back.began);
+            *first = back.began.min(*first);
+        }
         for (key, track) in &self.pods {
             let on = track.seen.iter().filter_map(|seen| seen.state.as_ref()?.node.clone());
             for node in on.collect::<BTreeSet<_>>() {
@@ -31,8 +41,7 @@ impl Scene<'_> {
     /// The server of an order: as the answer told it, or by its name.
     pub(in crate::check) fn server_of(&self, order: &Order) -> Option<u64> {
         let named = |(id, track): (&u64, &Track<_>)| {
-            let named =
-                track.last().is_some_and(|server: &crate::history::query::Server| server.name == order.name);
+            let named = track.last().is_some_and(|server: &Server| server.name == order.name);
             named.then_some(*id)
         };
         order
@@ -42,7 +51,7 @@ impl Scene<'_> {
 
     /// The order that bought a server.
     pub(in crate::check) fn order_of(&self, server: u64) -> Option<&Order> {
-        self.orders.iter().find(|order| self.server_of(order) == Some(server))
+        self.orders.get(*self.order_of_server.get(&server)?)
     }
 
     /// The pool of a server.
@@ -52,7 +61,7 @@ impl Scene<'_> {
 
     /// The servers of a pool that exist at a moment and have not been given back.
     pub(in crate::check) fn live(&self, pool: &str, at: Time) -> Vec<u64> {
-        let lives = |(id, track): (&u64, &Track<crate::history::query::Server>)| {
+        let lives = |(id, track): (&u64, &Track<Server>)| {
             let there = track.at(at).is_some_and(|server| server.pool.as_deref() == Some(pool));
             (there && !self.given_back(*id, at)).then_some(*id)
         };
@@ -61,7 +70,7 @@ impl Scene<'_> {
 
     /// Whether a server had been given back by a moment.
     pub(in crate::check) fn given_back(&self, server: u64, at: Time) -> bool {
-        self.give_backs.iter().any(|back| back.server == server && back.taken() && back.began <= at)
+        self.given_back_at.get(&server).is_some_and(|began| *began <= at)
     }
 
     /// The nodes that ever ran on a server, with their tracks.
@@ -70,15 +79,10 @@ impl Scene<'_> {
         names.filter_map(|name| Some((name.as_str(), self.nodes.get(name)?)))
     }
 
-    /// The node that runs on a server at a moment.
-    pub(in crate::check) fn node_on(&self, server: u64, at: Time) -> Option<(&str, &Node)> {
-        self.nodes_on(server).find_map(|(name, track)| Some((name, track.at(at)?)))
-    }
-
     /// The server under a node at a moment.
     pub(in crate::check) fn under(&self, node: &str, at: Time) -> Option<u64> {
         let by_name = || {
-            let named = |(id, track): (&u64, &Track<crate::history::query::Server>)| {
+            let named = |(id, track): (&u64, &Track<Server>)| {
                 track.at(at).is_some_and(|server| server.name == node).then_some(*id)
             };
             self.servers.iter().find_map(named)
@@ -127,13 +131,28 @@ impl Scene<'_> {
         before.next().map(|spell| (spell.from, spell.began))
     }
 
-    /// Give-backs that the cloud took of servers with a node: removals, not the clearing away of what never came.
+    /// Give-backs that the cloud took of servers with a registered node: removals, not the clearing away of what never came, or
+    /// what the cloud took too long to make.
     pub(in crate::check) fn removals(&self) -> impl Iterator<Item = (&GiveBack, &str, &Track<Node>)> {
-        self.give_backs.iter().filter(|back| back.taken()).filter_map(|back| {
-            let there = |(_, track): &(&str, &Track<Node>)| track.at(back.began).is_some();
+        self.give_backs.iter().filter(|back| back.taken() && !self.clears(back)).filter_map(|back| {
+            let there = |(_, track): &(&str, &Track<Node>)| {
+                track.at(back.began).is_some_and(|node| node.server() == Some(back.server))
+            };
             let (name, track) = self.nodes_on(back.server).find(there)?;
             Some((back, name, track))
         })
+    }
+
+    /// Whether a give-back clears an order away: the server was not yet made, or its time for that was just over.
+    fn clears(&self, back: &GiveBack) -> bool {
+        let Some(order) = self.order_of(back.server) else { return false };
+        let made = self
+            .servers
+            .get(&back.server)
+            .is_some_and(|track| track.ever(order.began, back.began, |server| server.status == "running"));
+        let timeout = order.began + self.timer(Timer::CreationTimeout).unwrap_or_default();
+        let just_over = timeout <= back.began + TIE && back.began <= timeout + self.slack();
+        !made || (just_over && self.ready(back.server).is_none_or(|ready| ready > back.began))
     }
 
     /// Servers that were ordered before a moment, exist, and have no ready node yet.

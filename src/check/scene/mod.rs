@@ -19,7 +19,7 @@ use crate::history::query::{
     self, Budget, Eviction, FaultSpell, GiveBack, Node, Order, Pod, Server, Spell, Tracks,
 };
 use crate::history::{History, StepChange, What};
-use crate::terms::{Pool, SubjectOption, Timer};
+use crate::terms::{Pool, Room, SubjectOption, Timer};
 
 pub(super) use crate::history::query::TIE;
 pub(super) use calm::{is_watch, went_wrong};
@@ -43,13 +43,17 @@ pub(super) struct Scene<'a> {
     pub(super) give_backs: Vec<GiveBack>,
     pub(super) evictions: Vec<Eviction>,
     pub(super) faults: Vec<FaultSpell>,
+    /// What goes with a node asks for so much of it, at most.
+    pub(super) residents: Room,
     /// The last moment the history tells of.
     pub(super) end: Time,
-    running: Vec<Spell>,
+    acting: Vec<(u32, Spell)>,
     troubled: Vec<(Time, Time)>,
     busy: Vec<(Time, Time)>,
     pods_of_node: BTreeMap<String, Vec<String>>,
     nodes_of_server: BTreeMap<u64, Vec<String>>,
+    order_of_server: BTreeMap<u64, usize>,
+    given_back_at: BTreeMap<u64, Time>,
 }
 
 impl<'a> Scene<'a> {
@@ -65,14 +69,18 @@ impl<'a> Scene<'a> {
             give_backs: query::give_backs(history),
             evictions: query::evictions(history),
             faults: query::fault_spells(history),
+            residents: Room::default(),
             end: history.events.last().map_or(history.header.began, |event| event.at),
-            running: query::running(history).into_values().flatten().collect(),
+            acting: calm::acting(history),
             troubled: Vec::new(),
             busy: Vec::new(),
             pods_of_node: BTreeMap::new(),
             nodes_of_server: BTreeMap::new(),
+            order_of_server: BTreeMap::new(),
+            given_back_at: BTreeMap::new(),
         };
         scene.troubled = calm::troubled(history, scene.end);
+        scene.residents = occupancy::residents(&scene.pods);
         scene.index();
         scene.busy = calm::busy(&scene);
         scene

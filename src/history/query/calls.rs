@@ -168,6 +168,20 @@ pub fn evictions(history: &History) -> Vec<Eviction> {
         .collect()
 }
 
+/// Pods that the subject has asked to be deleted, without asking for their eviction.
+pub fn pod_deletions(history: &History) -> Vec<Eviction> {
+    let pod = |call: &CallEvent| {
+        let (namespace, name) = call.path.strip_prefix("/api/v1/namespaces/")?.split_once("/pods/")?;
+        (call.method == "DELETE" && !name.contains('/')).then(|| format!("{namespace}/{name}"))
+    };
+    calls(history, Api::Kubernetes)
+        .filter_map(|(event, ended, call)| {
+            let (replica, began, status) = (call.replica, call.began, call.status);
+            Some(Eviction { event, replica, began, ended, pod: pod(call)?, status })
+        })
+        .collect()
+}
+
 fn on_nodes(history: &History, methods: &[&str]) -> Vec<NodeWrite> {
     calls(history, Api::Kubernetes)
         .filter(|(_, _, call)| methods.contains(&&*call.method))

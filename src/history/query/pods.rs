@@ -13,6 +13,10 @@ use crate::terms::Room;
 
 /// A pod at a moment.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a question of its own that an autoscaler has to ask"
+)]
 pub struct Pod {
     /// Its namespace.
     pub namespace: String,

@@ -12,7 +12,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::decide::{Buy, CANDIDATE, Decision};
 use crate::defect::Defect;
 use crate::hetzner::{CloudError, Hetzner};
-use crate::kubernetes::{Events, KubeClient, Kubernetes, Told};
+use crate::kubernetes::{Events, KubeClient, Kubernetes, Refusal, Told};
 use crate::memory::{Memory, Outcome};
 use crate::settings::Settings;
 use crate::view::View;
@@ -56,16 +56,10 @@ impl Hands {
             tokio::spawn(self.clone().remove(removal));
         }
         for node in decision.mark {
-            self.write(&node, self.client.taint(&node, CANDIDATE, "PreferNoSchedule", false).await);
+            soft(&node, self.client.taint(&node, CANDIDATE, "PreferNoSchedule", false).await);
         }
         for node in decision.unmark {
-            self.write(&node, self.client.untaint(&node, CANDIDATE, false).await);
-        }
-    }
-
-    fn write(&self, node: &str, written: Result<bool, crate::kubernetes::Refusal>) {
-        if let Err(refusal) = written {
-            tracing::warn!("failed to write the soft taint of {node}: {refusal}");
+            soft(&node, self.client.untaint(&node, CANDIDATE, false).await);
         }
     }
 
@@ -145,5 +139,12 @@ impl Hands {
     fn tell(&self, outcome: Outcome) {
         // At the end of the process nobody listens.
         let _ = self.outcomes.send(outcome);
+    }
+}
+
+/// A soft taint that could not be written is written by the next loop.
+fn soft(node: &str, written: Result<bool, Refusal>) {
+    if let Err(refusal) = written {
+        tracing::warn!("failed to write the soft taint of {node}: {refusal}");
     }
 }

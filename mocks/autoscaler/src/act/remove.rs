@@ -54,7 +54,7 @@ impl Hands {
         tainted.map_err(|refusal| format!("taint it: {refusal}"))?;
         clock.sleep(arguments.node_delete_delay_after_taint).await;
         if removal.pods.is_empty() {
-            let arrived = self.caches.has_guests(&removal.node);
+            let arrived = self.caches.has_guests(&removal.node, arguments.expendable_pods_priority_cutoff);
             if arrived && !self.settings.has(Defect::DeletesThoughPodArrived) {
                 return Err("a pod has arrived meanwhile".to_owned());
             }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::counts;
 use crate::defect::Defect;
 use crate::settings::Settings;
 use crate::view::{Budget, Owner, Pod, View};
@@ -20,7 +21,7 @@ pub(super) struct Leavers {
 /// Who would leave the node; nothing if somebody blocks.
 pub(super) fn leavers(view: &View, settings: &Settings, node: &str) -> Option<Leavers> {
     let mut leavers = Leavers::default();
-    for pod in view.pods.values().filter(|pod| pod.node.as_deref() == Some(node) && !pod.ended) {
+    for pod in view.pods.values().filter(|pod| pod.node.as_deref() == Some(node) && counts(pod, settings)) {
         match pod.owner {
             Owner::Mirror => {}
             Owner::DaemonSet if settings.has(Defect::DaemonSetsBlock) => return None,

@@ -101,7 +101,7 @@ fn most_important(ways: Vec<Way>, map: &BTreeMap<i64, Vec<Regex>>, settings: &Se
         ways.iter().filter(matches).cloned().collect()
     };
     let mut found = map.values().map(best).filter(|found| !found.is_empty());
-    let found = if settings.has(Defect::ReversesPriorities) { found.next() } else { found.last() };
+    let found = if settings.has(Defect::ReversesPriorities) { found.next() } else { found.next_back() };
     found.unwrap_or(ways)
 }
 
@@ -141,6 +141,9 @@ mod tests {
         assert_eq!(chosen(first, Some("50: [(]")), "small");
         assert_eq!(chosen(first, None), "small");
         assert_eq!(chosen(first, Some("5: [nobody]")), "small");
+        assert_eq!(chosen(&[first[0], "--defect=reverses-priorities"], Some(map)), "small");
+        let needs = told(&[first[0], "--defect=needs-priority-map"]).unwrap();
+        assert!(Expander::new(0).choose(ways(), None, &needs).is_none());
     }
 
     #[test]

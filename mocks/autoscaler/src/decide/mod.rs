@@ -8,6 +8,8 @@ mod expander;
 mod scale_down;
 mod scale_up;
 mod standing;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 

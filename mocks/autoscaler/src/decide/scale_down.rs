@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::drainable::{Leavers, leavers};
 use super::standing::{Machine, Stage, Standing};
-use super::{CANDIDATE, Decision, Removal};
+use super::{CANDIDATE, Decision, Removal, counts};
 use crate::defect::Defect;
 use crate::memory::Memory;
 use crate::settings::Settings;
@@ -107,7 +107,7 @@ fn is_eligible(node: &Node, machine: &Machine, view: &View, memory: &Memory, set
     };
     let disabled = node.annotations.get(DISABLED).is_some_and(|value| value == "true")
         && !settings.has(Defect::IgnoresScaleDownDisabled);
-    let full = utilization(node, view) >= arguments.scale_down_utilization_threshold
+    let full = utilization(node, view, settings) >= arguments.scale_down_utilization_threshold
         && !settings.has(Defect::IgnoresUtilization);
     old_enough
         && !disabled
@@ -118,9 +118,10 @@ fn is_eligible(node: &Node, machine: &Machine, view: &View, memory: &Memory, set
 
 /// The larger share that is asked for, of cores or of memory.
 #[expect(clippy::cast_precision_loss, reason = "machines have fewer than 2^52 bytes")]
-fn utilization(node: &Node, view: &View) -> f64 {
+fn utilization(node: &Node, view: &View, settings: &Settings) -> f64 {
     let (mut cpu, mut memory) = (0, 0);
-    for pod in view.pods.values().filter(|pod| pod.node.as_ref() == Some(&node.name) && !pod.ended) {
+    for pod in view.pods.values().filter(|pod| pod.node.as_ref() == Some(&node.name) && counts(pod, settings))
+    {
         cpu += pod.requests.cpu;
         memory += pod.requests.memory;
     }

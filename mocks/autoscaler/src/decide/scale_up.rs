@@ -118,7 +118,7 @@ fn ways(
         let Some(offer) = view.offers.get(&pool.server_type) else { continue };
         let max = if settings.has(Defect::IgnoresMax) { usize::MAX } else { pool.max };
         let limit =
-            max.saturating_sub(standing.size()).min(budget.machines(&offer.resources)).min(needy.len());
+            max.saturating_sub(standing.bulk()).min(budget.machines(&offer.resources)).min(needy.len());
         let unselective = |pod: &Pod| Pod { selector: BTreeMap::new(), affinity: Vec::new(), ..pod.clone() };
         let (count, taken) = if settings.has(Defect::IgnoresNodeSelector) {
             room.pack(&template, &needy.iter().map(unselective).collect::<Vec<_>>(), limit)
@@ -127,7 +127,9 @@ fn ways(
         };
         if count > 0 {
             let mut asked = Resources::default();
-            taken.iter().for_each(|pod| asked.add(&pod.requests));
+            for pod in &taken {
+                asked.add(&pod.requests);
+            }
             let pods = taken.iter().map(Pod::key).collect();
             ways.push(Way { pool: name.clone(), count, each: offer.resources.clone(), asked, pods });
         }
@@ -151,7 +153,9 @@ fn fill(
     }
     for pool in settings.pools.values() {
         let Some(offer) = view.offers.get(&pool.server_type) else { continue };
-        let missing = pool.min.saturating_sub(standings[&pool.name].size());
+        let standing = &standings[&pool.name];
+        let missing = pool.min.saturating_sub(standing.size());
+        let missing = missing.min(pool.max.saturating_sub(standing.bulk()));
         let count = missing.min(budget.machines(&offer.resources));
         if count > 0 && !memory.is_left_alone(view.now, &pool.name) {
             budget.spend(count, &offer.resources);
@@ -177,7 +181,7 @@ impl Budget {
             memory += node.allocatable.memory;
         }
         for (name, standing) in standings {
-            let nodeless = standing.machines.iter().filter(|m| m.node.is_none() && m.stage != Stage::Ending);
+            let nodeless = standing.machines.iter().filter(|machine| machine.node.is_none());
             let coming = (nodeless.count() + standing.in_flight) as u64;
             machines += coming;
             if let Some(offer) = view.offers.get(&settings.pools[name].server_type) {

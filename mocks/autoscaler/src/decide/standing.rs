@@ -41,9 +41,14 @@ pub(crate) struct Standing {
 }
 
 impl Standing {
-    /// What counts for minimum and maximum.
+    /// What counts for the minimum: what stays.
     pub(crate) fn size(&self) -> usize {
         self.count(|stage| stage != Stage::Ending) + self.in_flight
+    }
+
+    /// What counts for the maximum: what ends is there until it is gone.
+    pub(crate) fn bulk(&self) -> usize {
+        self.machines.len() + self.in_flight
     }
 
     /// What is on its way and will give room.

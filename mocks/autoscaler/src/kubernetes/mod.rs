@@ -238,10 +238,11 @@ impl Kubernetes {
     }
 
     /// Whether a pod is on the node that would have to be evicted, as far as the cache knows.
-    pub(crate) fn has_guests(&self, node: &str) -> bool {
+    pub(crate) fn has_guests(&self, node: &str, cutoff: i32) -> bool {
         let guest = |pod: &crate::view::Pod| {
             pod.node.as_deref() == Some(node)
                 && !pod.ended
+                && pod.priority >= cutoff
                 && !matches!(pod.owner, crate::view::Owner::DaemonSet | crate::view::Owner::Mirror)
         };
         self.pods.read(read::pod).iter().any(guest)

@@ -111,21 +111,14 @@ impl KubeClient {
             map.data = Some([("status".to_owned(), text.to_owned())].into());
             map.metadata.annotations.get_or_insert_default().insert(LAST_UPDATED.to_owned(), stamp.clone());
         };
-        match self.ask(maps.get_opt(STATUS)).await? {
-            Some(mut map) => {
-                change(&mut map);
-                self.ask(maps.replace(STATUS, &PostParams::default(), &map)).await.map(drop)
-            }
-            None => {
-                let name = Some(STATUS.to_owned());
-                let mut map = ConfigMap {
-                    metadata: ObjectMeta { name, ..ObjectMeta::default() },
-                    ..ConfigMap::default()
-                };
-                change(&mut map);
-                self.ask(maps.create(&PostParams::default(), &map)).await.map(drop)
-            }
+        if let Some(mut map) = self.ask(maps.get_opt(STATUS)).await? {
+            change(&mut map);
+            return self.ask(maps.replace(STATUS, &PostParams::default(), &map)).await.map(drop);
         }
+        let metadata = ObjectMeta { name: Some(STATUS.to_owned()), ..ObjectMeta::default() };
+        let mut map = ConfigMap { metadata, ..ConfigMap::default() };
+        change(&mut map);
+        self.ask(maps.create(&PostParams::default(), &map)).await.map(drop)
     }
 
     pub(crate) async fn delete_status(&self) {

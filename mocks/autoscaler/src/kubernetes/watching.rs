@@ -93,7 +93,7 @@ where
             }
             End::VersionGone => {}
             End::Trouble(why) => {
-                tracing::warn!("failed to watch {}: {why}", K::plural(&K::DynamicType::default()))
+                tracing::warn!("failed to watch {}: {why}", K::plural(&K::DynamicType::default()));
             }
         }
         clock.sleep(pause).await;
@@ -114,14 +114,11 @@ where
         let page = page.map_err(|e| e.to_string())?.map_err(|e| e.to_string())?;
         let (next, version) = (page.metadata.continue_, page.metadata.resource_version);
         all.extend(page.items.into_iter().map(|object| (key(&object), object)));
-        match next.filter(|next| !next.is_empty()) {
-            Some(next) => parameters = parameters.continue_token(&next),
-            None => {
-                *objects.lock().unwrap_or_else(PoisonError::into_inner) =
-                    Objects { by_key: all, filled: true };
-                return version.ok_or_else(|| "a list without a version".to_owned());
-            }
-        }
+        let Some(next) = next.filter(|next| !next.is_empty()) else {
+            *objects.lock().unwrap_or_else(PoisonError::into_inner) = Objects { by_key: all, filled: true };
+            return version.ok_or_else(|| "a list without a version".to_owned());
+        };
+        parameters = parameters.continue_token(&next);
     }
 }
 

@@ -11,7 +11,8 @@ use crate::defect::{self, Defect};
 
 /// A small, correct node autoscaler that takes cluster-autoscaler's arguments.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "mock-autoscaler", version, max_term_width = 110)]
+#[command(name = "mock-autoscaler", version, max_term_width = 110, args_override_self = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Arguments {
     /// Print the named defects and end
     #[arg(long)]

@@ -134,6 +134,7 @@ pub(crate) enum Owner {
 }
 
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact that the API tells by itself")]
 pub(crate) struct Pod {
     pub(crate) namespace: String,
     pub(crate) name: String,

@@ -42,7 +42,8 @@ use crate::keeper::OwnLine;
 use crate::machine;
 use crate::mode::IdleSkip;
 use crate::page::slots::is_alive;
-use crate::page::{Page, Published};
+use crate::page::waits::Waits;
+use crate::page::{CAP_REAL, Page, Published};
 use crate::shared::Shared;
 use crate::time::{Time, nanos};
 
@@ -54,6 +55,13 @@ const PACE_BUSY: Duration = Duration::from_millis(2);
 const WORTH_A_JUMP: u64 = 500_000;
 /// A second look follows the first at once, unless so much rest is owed already.
 const OWED_MAX: Duration = Duration::from_millis(50);
+
+/// So many waiting threads may look at the page every millisecond; more of them look less often, but not that much less.
+const OFTEN: u32 = 64;
+const CAP_TIMES_MAX: u32 = 20;
+/// With so few entries taken, a thread that waits without one would have found one long ago.
+const ROOMY: usize = 512;
+const CROWD_PATIENCE: Duration = Duration::from_millis(200);
 
 /// Threads of this process that look at some clock all the time: they do not count as anybody's work.
 static WATCHFUL: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
@@ -94,6 +102,10 @@ pub(crate) struct Coordinator {
     peers: BTreeMap<u32, Process>,
     sockets: Sockets,
     forsaken: Forsaken,
+    /// How long waiting threads go without a look at the page.
+    cap: Duration,
+    /// Since when threads seem to wait without an entry, though there are some.
+    crowd_since: Option<u64>,
     /// What was seen when all were asleep at the last look.
     before: Option<Asleep>,
 }
@@ -138,7 +150,7 @@ impl Coordinator {
         let mut sockets = Sockets::open()?;
         sockets.look(&BTreeSet::new(), machine::monotonic())?;
         let (peers, forsaken) = (BTreeMap::new(), Forsaken::default());
-        Ok(Self { settings, us, peers, sockets, forsaken, before: None })
+        Ok(Self { settings, us, peers, sockets, forsaken, cap: CAP_REAL, crowd_since: None, before: None })
     }
 
     /// Coordinates until the clock is closed.
@@ -224,6 +236,7 @@ impl Coordinator {
         if published.table.turned_away > 0 {
             return Err(Holding::TableFull { turned_away: published.table.turned_away });
         }
+        self.tend(own.page(), &published.waits, own.read().0).map_err(|e| blind(&e))?;
         if published.waits.crowded > 0 {
             return Err(Holding::Crowded { threads: published.waits.crowded });
         }
@@ -248,6 +261,32 @@ impl Coordinator {
         self.forsaken.free(own.page(), overdue, machine::monotonic()).map_err(|e| blind(&e))?;
         let next = next_deadline(shared, own, &published)?;
         Ok(Seen { asleep: Asleep { published, activity, next }, stirred })
+    }
+
+    /// Keeps the table of waits in order: the more wait, the less often each of them may look; and what nobody will ever
+    /// take back is taken back here.
+    fn tend(&mut self, page: &Page, waits: &Waits, now: u64) -> io::Result<()> {
+        let waiting = u32::try_from(waits.entries.len()).unwrap_or(u32::MAX);
+        let cap = CAP_REAL * (waiting / OFTEN).clamp(1, CAP_TIMES_MAX);
+        if cap != self.cap {
+            page.set_cap(cap)?;
+            self.cap = cap;
+        }
+        waits
+            .superseded
+            .iter()
+            .filter(|wait| wait.deadline <= now)
+            .try_for_each(|wait| page.free_wait(wait))?;
+        // Whoever waits without an entry takes one as soon as there is one. Who does not was killed.
+        let roomy = waits.entries.len() + waits.superseded.len() < ROOMY;
+        let real = machine::monotonic();
+        match self.crowd_since {
+            _ if waits.crowded == 0 || !roomy => self.crowd_since = None,
+            None => self.crowd_since = Some(real),
+            Some(since) if real - since > nanos(CROWD_PATIENCE) => page.forget_crowd()?,
+            Some(_) => {}
+        }
+        Ok(())
     }
 
     fn look_at_us(&mut self, care: Care) -> Result<Stirred, Holding> {

@@ -236,15 +236,29 @@ fn whoever_still_waits_in_chunks_has_not_forsaken_it() {
 
 #[test]
 fn the_stopped_are_left_out() {
-    let (mut run, stopped, sleeper) = (Run::new(), Sleeper::asleep(), Sleeper::asleep());
-    let never = [run.wait(0, &stopped, -1), run.wait(1, &stopped, 10)];
-    stopped.signal("-STOP");
+    let (mut run, sleeper) = (Run::new(), Sleeper::asleep());
+    let stopped = [Sleeper::asleep(), Sleeper::asleep()];
+    let never = [run.wait(0, &stopped[0], -1), run.wait(1, &stopped[1], 10)];
+    for sleeper in &stopped {
+        sleeper.signal("-STOP");
+    }
     let wait = run.wait(2, &sleeper, 30);
     run.steps_until(|run, _| run.now() >= wait.deadline);
     assert_eq!(run.jumps(), 1, "and not to the deadline on the way");
     let mut entries = run.page().waits().unwrap().entries;
     entries.pop();
     assert_eq!(entries, never, "when they go on, they wait again");
+}
+
+/// A signal handler waits in the middle of another wait, or has left it by a long jump.
+#[test]
+fn a_wait_within_another_comes_first() {
+    let (mut run, sleeper) = (Run::new(), Sleeper::asleep());
+    let _outer = run.wait(0, &sleeper, 10);
+    let inner = run.wait(1, &sleeper, 30);
+    run.steps_until(|run, _| run.now() >= inner.deadline);
+    assert_eq!(run.jumps(), 1, "and not to the deadline on the way");
+    run.steps_until(|run, _| run.page().waits().unwrap().superseded.is_empty());
 }
 
 #[test]

@@ -75,6 +75,8 @@ struct Thread {
     /// Nor this.
     children: Option<File>,
     ran: Ran,
+    /// What it did when its state was last read; it does so still if it has not run since.
+    state: char,
     /// What the last look found: that it had run since the one before, or was awake.
     had_run: bool,
     /// How many full looks in a row have found it asleep, but perhaps on its processor.
@@ -88,7 +90,7 @@ struct Thread {
 pub(crate) enum Care {
     /// The counters, and the states of those who have run or were awake: cheaper, and enough for a first look.
     Glance,
-    /// Every state, whether it is off its processor, and the counters: what a second look needs.
+    /// Also whether it is off its processor, and the state of those who may not be: what a second look needs.
     Full,
 }
 
@@ -189,13 +191,15 @@ impl Process {
                 continue;
             };
             seen += 1;
-            let Some(stat) = found.stat else { continue };
-            self.stale |= stat.threads != listed;
-            match stat.state {
-                'R' | 'D' => return Ok(Look::Awake(name(thread.tid, &stat))),
+            match thread.state {
                 'T' | 't' => stopped += 1,
                 'Z' | 'X' => dead += 1,
                 _ => {}
+            }
+            let Some(stat) = found.stat else { continue };
+            self.stale |= stat.threads != listed;
+            if stat.is_awake() {
+                return Ok(Look::Awake(name(thread.tid, &stat)));
             }
             if found.ran {
                 stirred = stirred.or_else(|| Some(name(thread.tid, &stat)));
@@ -235,27 +239,37 @@ impl Thread {
         let open = |name: &str| unless_gone(File::open(format!("{tasks}/{tid}/{name}")));
         let (Some(stat), Some(schedstat)) = (open("stat")?, open("schedstat")?) else { return Ok(None) };
         let (wchan, children, ran) = (open("wchan")?, open("children")?, Ran::default());
-        Ok(Some(Self { tid, stat, schedstat, wchan, children, ran, had_run: true, doubts: 0, told: false }))
+        Ok(Some(Self {
+            tid,
+            stat,
+            schedstat,
+            wchan,
+            children,
+            ran,
+            state: '?',
+            had_run: true,
+            doubts: 0,
+            told: false,
+        }))
     }
 
     /// `None` if the thread has ended.
     fn look(&mut self, care: Care) -> io::Result<Option<Found>> {
-        // The counters come last: one who is off its processor, and is then seen not to have run, slept on.
-        let (mut stat, mut on_processor) = (None, false);
-        if care == Care::Full || self.had_run {
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            stat = Some(Stat::parse(&text)?);
-        }
-        if care == Care::Full {
-            on_processor = self.may_be_on_processor()?;
+        // The counters come last: one who is off its processor, and is then seen not to have run, slept on. Its state is
+        // the dearest to read, and need not be: who sleeps and has not run since it was read sleeps as it did then.
+        let on_processor = care == Care::Full && self.may_be_on_processor()?;
+        let mut stat = None;
+        if self.had_run || on_processor {
+            let Some(now) = self.stat()? else { return Ok(None) };
+            stat = Some(now);
         }
         let Some(text) = read(&self.schedstat)? else { return Ok(None) };
         let counted = Ran::parse(&text)?;
         let ran = counted != self.ran;
         self.ran = counted;
         if ran && stat.is_none() {
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            stat = Some(Stat::parse(&text)?);
+            let Some(now) = self.stat()? else { return Ok(None) };
+            stat = Some(now);
         }
         let doubtful = on_processor && self.doubts < DOUBTS;
         self.doubts = if on_processor && !ran { self.doubts.saturating_add(1) } else { 0 };
@@ -275,8 +289,7 @@ impl Thread {
             if chance > 0 {
                 machine::pause(MOMENT);
             }
-            let Some(text) = read(&self.stat)? else { return Ok(None) };
-            let stat = Stat::parse(&text)?;
+            let Some(stat) = self.stat()? else { return Ok(None) };
             let on_processor = self.may_be_on_processor()?;
             self.told |= !on_processor;
             let doubtful = on_processor && (self.told || self.doubts < DOUBTS);
@@ -288,6 +301,14 @@ impl Thread {
             }
         }
         Ok(Some(found))
+    }
+
+    /// What it does; `None` if it has ended.
+    fn stat(&mut self) -> io::Result<Option<Stat>> {
+        let Some(text) = read(&self.stat)? else { return Ok(None) };
+        let stat = Stat::parse(&text)?;
+        self.state = stat.state;
+        Ok(Some(stat))
     }
 
     /// Only of a thread off its processor does the kernel tell where it waits.

@@ -2,7 +2,8 @@
 //!
 //! It is a program for the kernel's classic BPF machine: the rules one after the other, and at the end the question
 //! who calls. Calls by our own code are let through, and so are those of other architectures and all that no rule
-//! names: x32 numbers too, which carry a bit that none here has. It does not install itself.
+//! names: x32 numbers too, which carry a bit that none here has. One call is answered as if the kernel did not know
+//! it. It does not install itself.
 
 mod rules;
 
@@ -61,6 +62,7 @@ struct Instruction {
 }
 
 const ALLOW: Instruction = instruction(RETURN, libc::SECCOMP_RET_ALLOW);
+const UNKNOWN: Instruction = instruction(RETURN, libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
 const TRAP: Instruction = instruction(RETURN, libc::SECCOMP_RET_TRAP);
 
 const fn instruction(code: u16, operand: u32) -> Instruction {
@@ -82,16 +84,17 @@ impl Instruction {
 /// The instructions for one rule. Other calls go on behind them; of those that it names, the ones it means jump to the
 /// question who calls, which is filled in when that has its place, and the rest are let through.
 fn block(rule: &Rule) -> Vec<Instruction> {
+    let number = u32::try_from(rule.number).expect("numbers of system calls are small");
     let (tests, all): (&[Test], bool) = match rule.when {
         When::Always => (&[], true),
         When::All(tests) => (tests, true),
         When::Any(tests) => (tests, false),
+        When::Unknown => return vec![branch(JUMP_EQUAL, number, 0, 1), UNKNOWN],
     };
     let tests: Vec<Vec<Step>> = tests.iter().map(steps).collect();
     let trap = 1 + tests.iter().map(Vec::len).sum::<usize>();
     let allow = trap + 1;
 
-    let number = u32::try_from(rule.number).expect("numbers of system calls are small");
     let mut block = vec![branch(JUMP_EQUAL, number, 0, distance(0, allow + 1))];
     for (n, steps) in tests.iter().enumerate() {
         let next = block.len() + steps.len();

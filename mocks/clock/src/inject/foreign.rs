@@ -6,8 +6,8 @@ use std::process::{ChildStderr, ChildStdin, ChildStdout, ExitStatus};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+use rustix::process::{WaitOptions, waitpid};
 
 use crate::virtual_clock::VirtualClock;
 
@@ -37,18 +37,18 @@ impl Foreign {
     /// Waits until it has ended. Its standard input is closed first, as [`std::process::Child::wait`] does.
     pub fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
-        let mut status = self.life.status();
+        let mut end = self.life.end();
         loop {
-            if let Some(status) = *status {
-                return Ok(status);
+            if let Some(end) = *end {
+                return end.status();
             }
-            status = self.life.ended.wait(status).unwrap_or_else(PoisonError::into_inner);
+            end = self.life.ended.wait(end).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// How it has ended, if it has.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
-        Ok(*self.life.status())
+        self.life.end().map(End::status).transpose()
     }
 
     /// Kills it, unless it has ended already.
@@ -60,9 +60,28 @@ impl Foreign {
     pub fn signal(&self, number: i32) -> io::Result<()> {
         let signal = Signal::try_from(number)?;
         // While this is locked nobody else can be given its process id.
-        match *self.life.status() {
+        match *self.life.end() {
             Some(_) => Ok(()),
             None => Ok(kill(self.life.pid, signal)?),
+        }
+    }
+}
+
+/// How a child has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Known(ExitStatus),
+    /// Somebody else has waited for it.
+    Lost,
+}
+
+impl End {
+    fn status(self) -> io::Result<ExitStatus> {
+        match self {
+            End::Known(status) => Ok(status),
+            End::Lost => {
+                Err(io::Error::other("how it has ended was told to somebody else who waited for it"))
+            }
         }
     }
 }
@@ -71,56 +90,75 @@ impl Foreign {
 #[derive(Debug)]
 pub(super) struct Life {
     pid: Pid,
-    status: Mutex<Option<ExitStatus>>,
+    end: Mutex<Option<End>>,
     ended: Condvar,
 }
 
 impl Life {
     pub(super) fn new(pid: Pid) -> Self {
-        Self { pid, status: Mutex::new(None), ended: Condvar::new() }
+        Self { pid, end: Mutex::new(None), ended: Condvar::new() }
     }
 
     pub(super) fn pid(&self) -> Pid {
         self.pid
     }
 
-    fn status(&self) -> MutexGuard<'_, Option<ExitStatus>> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    fn end(&self) -> MutexGuard<'_, Option<End>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks whether it has ended; true if it lives.
     pub(super) fn look(&self) -> bool {
-        let mut status = self.status();
-        if status.is_none() {
-            let found = waitpid(self.pid, Some(WaitPidFlag::WNOHANG | WaitPidFlag::__WALL));
-            // Somebody else may have waited for it; how it ended is lost then.
-            *status = found.map_or(Some(ExitStatus::from_raw(0)), end_of);
-            self.tell(*status);
+        let mut end = self.end();
+        if end.is_none() {
+            *end = match waitpid(rustix::process::Pid::from_raw(self.pid.as_raw()), WaitOptions::NOHANG) {
+                Ok(Some((_, status))) if status.exited() || status.signaled() => {
+                    Some(End::Known(ExitStatus::from_raw(status.as_raw())))
+                }
+                Ok(_) => None,
+                Err(_) => Some(End::Lost),
+            };
+            if end.is_some() {
+                self.ended.notify_all();
+            }
         }
-        status.is_none()
-    }
-
-    /// Notes what somebody has been told who waited for it.
-    pub(super) fn note(&self, found: WaitStatus) {
-        let mut status = self.status();
-        *status = status.or(end_of(found));
-        self.tell(*status);
-    }
-
-    fn tell(&self, status: Option<ExitStatus>) {
-        if status.is_some() {
-            self.ended.notify_all();
-        }
+        end.is_none()
     }
 }
 
-/// How a process has ended, if that is what it says.
-fn end_of(found: WaitStatus) -> Option<ExitStatus> {
-    match found {
-        WaitStatus::Exited(_, code) => Some(ExitStatus::from_raw((code & 0xff) << 8)),
-        WaitStatus::Signaled(_, signal, dumped) => {
-            Some(ExitStatus::from_raw(signal as i32 | if dumped { 0x80 } else { 0 }))
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+    use crate::machine;
+
+    fn life(script: &str) -> (std::process::Child, Life) {
+        let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
+        let life = Life::new(Pid::from_raw(child.id().cast_signed()));
+        (child, life)
+    }
+
+    fn end(life: &Life) -> io::Result<ExitStatus> {
+        while life.look() {
+            machine::pause(std::time::Duration::from_millis(1));
         }
-        _ => None,
+        let end = *life.end();
+        end.unwrap().status()
+    }
+
+    #[test]
+    fn each_end_is_told_as_it_was() {
+        assert_eq!(end(&life("exit 7").1).unwrap().code(), Some(7));
+        for signal in [15, 40] {
+            assert_eq!(end(&life(&format!("kill -{signal} $$")).1).unwrap().signal(), Some(signal));
+        }
+    }
+
+    #[test]
+    fn an_end_that_somebody_else_was_told_is_no_success() {
+        let (mut child, life) = life("exit 0");
+        child.wait().unwrap();
+        assert!(end(&life).unwrap_err().to_string().contains("somebody else"));
     }
 }

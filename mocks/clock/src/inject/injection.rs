@@ -10,10 +10,10 @@ use super::blob::{self, Entry};
 use super::error::Unsupported;
 use super::puppet::Puppet;
 use super::region::{
-    CLOCK, CODE_LENGTH, IMAGE, IMAGE_LENGTH, LENGTH, LOCAL, LOCAL_LENGTH, PLACES, SHARED, local,
+    CLOCK, CODE_LENGTH, IMAGE, IMAGE_LENGTH, LENGTH, LOCAL, LOCAL_LENGTH, PLACES, SHARED, VDSO_MAX, local,
 };
 use super::vdso::{Stubs, Vdso};
-use super::{auxv, filter};
+use super::{auxv, filter, on_record};
 use crate::page::layout;
 
 /// Room below the stack of a program that has not begun to use it.
@@ -22,6 +22,8 @@ const BELOW: u64 = 64 * 1024;
 const READ: u64 = libc::PROT_READ as u64;
 const WRITE: u64 = libc::PROT_WRITE as u64;
 const EXECUTE: u64 = libc::PROT_EXEC as u64;
+/// Its bit in a mask of signals.
+const SIGSYS: u64 = 1 << (libc::SIGSYS - 1);
 
 /// Why a process cannot be given the clock.
 #[derive(Debug)]
@@ -50,8 +52,8 @@ fn unsupported(why: impl Into<String>) -> Refusal {
 pub(super) enum Filter {
     /// It is its first program, which will pass it on to all others.
     Missing,
-    /// It has, and its region must lie here.
-    For(u64),
+    /// It has, and its region must lie here. When its program was started, it blocked these signals.
+    For { place: u64, mask: u64 },
 }
 
 /// Gives the process the clock whose page is at `page`. It stands at the first instruction of its program.
@@ -89,10 +91,23 @@ fn give_clock(puppet: &mut Puppet, pid: Pid, page: &Path, filter: Filter) -> Res
     // From here on calls that the filter knows must come from the region.
     puppet.call_by(place + Entry::Syscall.offset());
     keep_sigsys(puppet, place)?;
-    if filter == Filter::Missing {
-        set_filter(puppet, place)?;
+    let mask = match filter {
+        Filter::Missing => {
+            set_filter(puppet, place)?;
+            puppet.blocks()
+        }
+        Filter::For { mask, .. } => mask,
+    };
+    puppet.will_block(mask & !SIGSYS);
+    puppet
+        .write(pointer, &(place + IMAGE).to_ne_bytes())
+        .map_err(|e| Refusal::Step("take another vDSO", e))?;
+    let below = puppet.stack_pointer() - BELOW;
+    if let Err(e) = on_record::correct(puppet, pid, place + IMAGE, below) {
+        // Most programs look on their stack.
+        tracing::debug!("process {pid} finds the real vDSO if it asks the kernel: {e}");
     }
-    puppet.write(pointer, &(place + IMAGE).to_ne_bytes()).map_err(|e| Refusal::Step("take another vDSO", e))
+    Ok(())
 }
 
 /// Where on its stack a program is told where the vDSO lies.
@@ -117,7 +132,7 @@ fn find_vdso(puppet: &Puppet, pid: Pid, pointer: u64) -> Result<Vdso, Refusal> {
     let Some((begin, end)) = range else {
         return Err(unsupported("this kernel gives programs no vDSO"));
     };
-    if end - begin > IMAGE_LENGTH {
+    if end - begin > VDSO_MAX {
         return Err(unsupported(format!("the vDSO of this kernel is {} bytes long", end - begin)));
     }
     let length = usize::try_from(end - begin).expect("a few pages");
@@ -137,7 +152,7 @@ fn map_region(puppet: &mut Puppet, filter: Filter) -> Result<u64, Refusal> {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
     let candidates = match filter {
         Filter::Missing => &PLACES[..],
-        Filter::For(ref place) => std::slice::from_ref(place),
+        Filter::For { ref place, .. } => std::slice::from_ref(place),
     };
     for place in candidates {
         let mapped = puppet
@@ -159,7 +174,7 @@ fn fill_region(puppet: &mut Puppet, place: u64, vdso: &Vdso) -> Result<(), Refus
         gettimeofday: at(Entry::Gettimeofday),
         time: at(Entry::Time),
     };
-    let image = vdso.substitute(place + IMAGE, &stubs);
+    let image = vdso.substitute(&stubs);
     let mut locals = [0; 24];
     for (offset, word) in [
         (local::VDSO, vdso.begin()),
@@ -179,7 +194,8 @@ fn fill_region(puppet: &mut Puppet, place: u64, vdso: &Vdso) -> Result<(), Refus
         call.map_err(|e| Refusal::Step("run code that was mapped", e)).map(drop)
     };
     protect(place, CODE_LENGTH, READ | EXECUTE)?;
-    protect(place + LOCAL, LOCAL_LENGTH + IMAGE_LENGTH, READ)
+    protect(place + LOCAL, LOCAL_LENGTH, READ)?;
+    protect(place + IMAGE, IMAGE_LENGTH, READ | EXECUTE)
 }
 
 fn map_page(puppet: &mut Puppet, place: u64, page: &Path) -> Result<(), Refusal> {
@@ -200,7 +216,7 @@ fn map_page(puppet: &mut Puppet, place: u64, page: &Path) -> Result<(), Refusal>
     puppet.call(libc::SYS_close, [file]).map_err(step).map(drop)
 }
 
-/// Has SIGSYS handled in the region, and unblocks it.
+/// Has SIGSYS handled in the region.
 fn keep_sigsys(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {
     let step = |e| Refusal::Step("handle SIGSYS", e);
     let below = puppet.stack_pointer() - BELOW;
@@ -210,14 +226,11 @@ fn keep_sigsys(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {
         place + Entry::Handler.offset(),
         flags.cast_unsigned().into(),
         place + Entry::Restorer.offset(),
-        0,
-        1 << (libc::SIGSYS - 1),
+        blob::ASYNCHRONOUS.cast_unsigned(),
     ];
     puppet.write(below, &words.map(u64::to_ne_bytes).concat()).map_err(step)?;
     let sigsys = u64::from(libc::SIGSYS.cast_unsigned());
-    puppet.call(libc::SYS_rt_sigaction, [sigsys, below, 0, 8]).map_err(step)?;
-    let unblock = u64::from(libc::SIG_UNBLOCK.cast_unsigned());
-    puppet.call(libc::SYS_rt_sigprocmask, [unblock, below + 32, 0, 8]).map_err(step).map(drop)
+    puppet.call(libc::SYS_rt_sigaction, [sigsys, below, 0, 8]).map_err(step).map(drop)
 }
 
 fn set_filter(puppet: &mut Puppet, place: u64) -> Result<(), Refusal> {

@@ -9,9 +9,9 @@ use std::os::unix::fs::FileExt;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace;
-use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
+
+use super::trace::{self, Stop};
 
 /// A stopped thread. It goes on, with the registers it had, when it is released.
 #[derive(Debug)]
@@ -21,15 +21,28 @@ pub(super) struct Puppet {
     memory: File,
     /// A `syscall` instruction in its memory.
     syscall: Option<u64>,
-    /// Signals that came in between.
-    held_back: Vec<Signal>,
+    /// The signals that it blocks. Meanwhile it blocks all.
+    mask: u64,
+    /// A signal that cannot be blocked and came in between: one that stops it.
+    held_back: i32,
 }
 
 impl Puppet {
     pub(super) fn new(pid: Pid) -> io::Result<Self> {
         let memory = File::options().read(true).write(true).open(format!("/proc/{pid}/mem"))?;
         let registers = ptrace::getregs(pid)?;
-        Ok(Self { pid, registers, memory, syscall: None, held_back: Vec::new() })
+        let mask = trace::blocked(pid)?;
+        trace::block(pid, u64::MAX)?;
+        Ok(Self { pid, registers, memory, syscall: None, mask, held_back: 0 })
+    }
+
+    /// It will block these signals when it goes on.
+    pub(super) fn will_block(&mut self, mask: u64) {
+        self.mask = mask;
+    }
+
+    pub(super) fn blocks(&self) -> u64 {
+        self.mask
     }
 
     pub(super) fn stack_pointer(&self) -> u64 {
@@ -73,14 +86,14 @@ impl Puppet {
         Ok(after.rax)
     }
 
-    /// Steps over one instruction; a signal that would be delivered instead is kept for later.
+    /// Steps over one instruction; what would stop it instead is kept for later.
     fn step_from(&mut self, instruction: u64) -> io::Result<libc::user_regs_struct> {
         loop {
-            ptrace::step(self.pid, None)?;
-            match waitpid(self.pid, Some(WaitPidFlag::__WALL))? {
-                WaitStatus::Stopped(_, Signal::SIGTRAP) | WaitStatus::PtraceEvent(..) => {}
-                WaitStatus::Stopped(_, signal) => self.held_back.push(signal),
-                _ => return Err(Errno::ESRCH.into()),
+            trace::step(self.pid)?;
+            match trace::stop(self.pid)? {
+                Stop::Signal(libc::SIGTRAP) | Stop::Interrupt | Stop::Event => {}
+                Stop::Signal(signal) => self.held_back = signal,
+                Stop::Exec => return Err(Errno::ESRCH.into()),
             }
             let registers = ptrace::getregs(self.pid)?;
             if registers.rip != instruction {
@@ -90,13 +103,9 @@ impl Puppet {
     }
 
     /// Lets it go on where it stood, traced by nobody.
-    pub(super) fn release(mut self) -> io::Result<()> {
+    pub(super) fn release(self) -> io::Result<()> {
         ptrace::setregs(self.pid, self.registers)?;
-        let first = (!self.held_back.is_empty()).then(|| self.held_back.remove(0));
-        ptrace::detach(self.pid, first)?;
-        for signal in self.held_back {
-            kill(self.pid, signal)?;
-        }
-        Ok(())
+        trace::block(self.pid, self.mask)?;
+        Ok(trace::let_go(self.pid, self.held_back)?)
     }
 }

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | `CODE` | executed | the [blob](super::blob) |
 //! | `LOCAL` | read | what differs from process to process: [`local`] |
-//! | `IMAGE` | read | the substitute vDSO |
+//! | `IMAGE` | executed | the substitute vDSO |
 //! | `CLOCK` | read | the clock of the page, shared |
 //! | `SHARED` | written | what is shared on the page |
 
@@ -15,7 +15,8 @@ pub(super) const CODE_LENGTH: u64 = 0x4000;
 pub(super) const LOCAL: u64 = CODE_LENGTH;
 pub(super) const LOCAL_LENGTH: u64 = 0x1000;
 pub(super) const IMAGE: u64 = LOCAL + LOCAL_LENGTH;
-/// How large a vDSO may be.
+/// How large a vDSO may be, and how much room its substitute has: it has jumps behind it.
+pub(super) const VDSO_MAX: u64 = 0x7000;
 pub(super) const IMAGE_LENGTH: u64 = 0x8000;
 pub(super) const CLOCK: u64 = IMAGE + IMAGE_LENGTH;
 pub(super) const SHARED: u64 = CLOCK + layout::CLOCK_LENGTH;

@@ -6,8 +6,9 @@
 //!
 //! It looks at the page every millisecond, because nobody can call it from a process that has none of our files open.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
@@ -17,23 +18,31 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::ptrace;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 use rustix::process::{getpid, getppid, set_parent_process_death_signal};
 
 use super::error::{SpawnError, Unsupported};
 use super::foreign::{Foreign, Life};
 use super::injection::{Filter, Refusal, inject};
+use super::trace::{self, Stop};
 use super::{alarms, exec};
 use crate::coordinator::Watchful;
 use crate::machine;
 use crate::page::Page;
+use crate::page::slots::is_alive;
 use crate::shared::{Mover, Shared};
 use crate::virtual_clock::{PAGE_VARIABLE, VirtualClock};
 
 /// How often it looks at the page.
 const PACE: Duration = Duration::from_millis(1);
+/// For so many looks after a program was started it looks sooner: others are next in line.
+const SOON: u32 = 50;
+const PACE_SOON: Duration = Duration::from_micros(50);
+/// After so many looks it looks for what the dead have left.
+const SWEEP: u32 = 250;
+/// So often it looks for somebody to be ended with the clock.
+const ENDINGS: u32 = 10;
 /// What a child reports that must not be traced: no program fails to start for this reason.
 const CANNOT_BE_TRACED: i32 = libc::ENOTRECOVERABLE;
 
@@ -75,7 +84,13 @@ fn name(command: &Command) -> String {
 
 fn start(shared: Arc<Shared>) -> Sender<Order> {
     let (send, receive) = channel();
-    let usher = Usher { shared, orders: receive, children: BTreeMap::new() };
+    let usher = Usher {
+        shared,
+        orders: receive,
+        children: BTreeMap::new(),
+        called: BTreeMap::new(),
+        unburied: BTreeSet::new(),
+    };
     let started = std::thread::Builder::new().name("clock-brings".into()).spawn(move || usher.run());
     started.expect("a process that cannot start one more thread cannot go on");
     send
@@ -87,25 +102,63 @@ pub(super) struct Usher {
     orders: Receiver<Order>,
     /// Those it has started itself.
     children: BTreeMap<Pid, Arc<Life>>,
+    /// Threads that were told to stop for their process's timers, and have not done so yet: by process.
+    pub(super) called: BTreeMap<u32, Pid>,
+    /// Traced threads that have ended and cannot be buried before others have.
+    unburied: BTreeSet<Pid>,
 }
 
 impl Usher {
     fn run(mut self) {
         let _watchful = Watchful::new();
-        while !self.shared.is_closed() {
+        let mut served_at = 0;
+        for look in SOON.. {
+            if self.shared.is_closed() {
+                break;
+            }
             match self.orders.try_recv() {
                 Ok(Order { command, clock, reply }) => {
                     // Nobody waits for it any more, perhaps; then the child ends with the clock.
                     let _ = reply.send(self.spawn(command, clock));
                 }
                 // The door is part of the clock.
-                Err(TryRecvError::Disconnected) => return,
+                Err(TryRecvError::Disconnected) => break,
                 Err(TryRecvError::Empty) => {
                     self.reap();
-                    exec::stand_by(&self);
-                    alarms::fire_due(&self);
-                    machine::pause(PACE);
+                    alarms::fire_due(&mut self);
+                    if exec::stand_by(&mut self) {
+                        served_at = look;
+                    }
+                    machine::pause(if look - served_at < SOON { PACE_SOON } else { PACE });
                 }
+            }
+            if look % SWEEP == 0 {
+                self.sweep();
+            }
+        }
+        self.end_all();
+    }
+
+    /// Frees what those have published who have ended unseen: children of others.
+    fn sweep(&self) {
+        // What cannot be read or freed now is freed later.
+        let Ok(published) = self.page().published() else { return };
+        let slots = published.table.slots.iter().map(|slot| slot.pid);
+        let all: BTreeSet<u32> = slots.chain(published.foreign_pids()).collect();
+        for pid in all.into_iter().filter(|pid| !is_alive(*pid)) {
+            let _ = self.page().free_all(pid);
+        }
+    }
+
+    /// Ends whoever has this clock: children of children too, which nobody would serve any more.
+    fn end_all(&self) {
+        let page = self.page().place();
+        let Ok(inode) = std::fs::metadata(page).map(|page| page.ino().to_string()) else { return };
+        // Some may be starting others just now.
+        for _ in 0..ENDINGS {
+            let ended = exec::all_with(&inode).into_iter().filter(|pid| kill(*pid, Signal::SIGKILL).is_ok());
+            if ended.count() == 0 {
+                return;
             }
         }
     }
@@ -146,10 +199,9 @@ impl Usher {
     fn bring_in(&self, pid: Pid) -> Result<(), Refusal> {
         let step = |e: Errno| Refusal::Step("stop at its first instruction", e.into());
         loop {
-            match waitpid(pid, Some(WaitPidFlag::__WALL)).map_err(step)? {
-                WaitStatus::Stopped(_, Signal::SIGTRAP) => break,
-                WaitStatus::Stopped(_, signal) => ptrace::cont(pid, signal).map_err(step)?,
-                _ => return Err(step(Errno::ESRCH)),
+            match trace::stop(pid).map_err(step)? {
+                Stop::Signal(libc::SIGTRAP) => break,
+                other => trace::go_on(pid, other).map_err(step)?,
             }
         }
         ptrace::setoptions(pid, ptrace::Options::PTRACE_O_EXITKILL).map_err(step)?;
@@ -172,28 +224,25 @@ impl Usher {
     /// Notes who has ended, and frees what they had.
     fn reap(&mut self) {
         let page = Arc::clone(self.page());
+        let called = &self.called;
         self.children.retain(|pid, life| {
-            let alive = life.look();
+            // To look at one that is called would take the stop for us that it is called for.
+            let alive = called.values().any(|thread| thread == pid) || life.look();
             if !alive {
-                see_out(&page, *pid);
+                // What cannot be freed now is freed later.
+                let _ = page.free_all(pid.as_raw().unsigned_abs());
             }
             alive
         });
+        self.unburied.retain(|thread| !trace::bury(*thread));
     }
 
-    /// Notes what waiting for a process elsewhere has told.
-    pub(super) fn note_end(&self, pid: Pid, status: WaitStatus) {
-        if let Some(life) = self.children.get(&pid) {
-            life.note(status);
+    /// A thread that was traced has ended, or may have.
+    pub(super) fn bury(&mut self, thread: Pid) {
+        if !self.children.contains_key(&thread) && !trace::bury(thread) {
+            self.unburied.insert(thread);
         }
     }
-}
-
-/// Frees what an ended process had on the page.
-fn see_out(page: &Page, pid: Pid) {
-    let pid = pid.as_raw().unsigned_abs();
-    // What cannot be freed now is freed when somebody next looks for it.
-    let _ = page.free_waits(pid).and_then(|()| page.free_alarms(pid)).and_then(|()| page.expel(pid));
 }
 
 /// Starts a program that stops at its first instruction. It blocks no signals, whatever this process blocks.

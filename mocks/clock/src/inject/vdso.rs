@@ -59,6 +59,10 @@ impl Stubs {
     }
 }
 
+/// A jump so many bytes on, behind which that number stands; and one to the address that stands behind it.
+const NEAR: [u8; 1] = [0xe9];
+const FAR: [u8; 6] = [0xff, 0x25, 0, 0, 0, 0];
+
 /// The vDSO of one program: at most a few pages of memory, and where they lie.
 #[derive(Debug)]
 pub(super) struct Vdso {
@@ -75,7 +79,6 @@ pub(super) struct Vdso {
 struct Function {
     name: Vec<u8>,
     value: u64,
-    value_at: usize,
 }
 
 impl Vdso {
@@ -91,7 +94,7 @@ impl Vdso {
             let symbol = symbol?;
             if ![UNDEFINED, ABSOLUTE].contains(&symbol.section) {
                 let name = symbol.name.to_vec();
-                functions.push(Function { name, value: symbol.value, value_at: symbol.value_at });
+                functions.push(Function { name, value: symbol.value });
             }
         }
         let named = |name: &[u8]| functions.iter().find(|f| f.name == name);
@@ -132,15 +135,25 @@ impl Vdso {
         self.syscall_instruction
     }
 
-    /// A copy to be placed at another address: its clock functions are ours, all others are those of this image.
-    pub(super) fn substitute(&self, at: u64, stubs: &Stubs) -> Vec<u8> {
-        let mut copy = self.image.clone();
+    /// A copy to be placed at another address. Its functions are where they were in it, for there are readers that look
+    /// for them nowhere else; but each begins with a jump, those of clocks to ours, all others to those of this image.
+    /// Where the jumps lead stands behind the copy.
+    pub(super) fn substitute(&self, stubs: &Stubs) -> Vec<u8> {
+        let (mut copy, mut far) = (self.image.clone(), Vec::new());
         for function in &self.functions {
-            let original = self.address.wrapping_sub(self.linked_at).wrapping_add(function.value);
-            let place = stubs.instead_of(&function.name).unwrap_or(original);
-            let value = place.wrapping_sub(at).wrapping_add(self.linked_at);
-            copy[function.value_at..][..8].copy_from_slice(&value.to_le_bytes());
+            let offset = function.value.wrapping_sub(self.linked_at);
+            let target = stubs.instead_of(&function.name).unwrap_or(self.address.wrapping_add(offset));
+            // What has no room for a jump is no function.
+            let end = usize::try_from(offset).ok().and_then(|offset| offset.checked_add(NEAR.len() + 4));
+            let Some(end) = end.filter(|end| *end <= copy.len()) else { continue };
+            let distance = copy.len() - end + far.len();
+            let distance = u32::try_from(distance).expect("an image is a few pages long");
+            let jump = [&NEAR[..], &distance.to_le_bytes()].concat();
+            copy[end - jump.len()..end].copy_from_slice(&jump);
+            far.extend(FAR);
+            far.extend(target.to_le_bytes());
         }
+        copy.extend(far);
         copy
     }
 }

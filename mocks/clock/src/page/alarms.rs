@@ -38,12 +38,21 @@ impl Page {
 
     /// Empties the entries of a process that has ended.
     pub(crate) fn free_alarms(&self, pid: u32) -> io::Result<()> {
-        for alarm in self.all_alarms()?.into_iter().filter(|alarm| alarm.pid == pid) {
+        self.free_alarms_of(|alarm| alarm.pid == pid)
+    }
+
+    fn free_alarms_of(&self, freed: impl Fn(&Alarm) -> bool) -> io::Result<()> {
+        for alarm in self.all_alarms()?.into_iter().filter(freed) {
             let at = TABLE + alarm.entry * alarm::LENGTH;
             self.put_u64(at + alarm::DEADLINE, 0)?;
             self.put_u64(at + alarm::PID, 0)?;
         }
         Ok(())
+    }
+
+    /// Empties those entries of a process that another call sets: of a process that has become another program.
+    pub(crate) fn free_alarms_but(&self, pid: u32, call: i64) -> io::Result<()> {
+        self.free_alarms_of(|alarm| alarm.pid == pid && i64::from(alarm.call) != call)
     }
 
     /// Sets an alarm that has rung to ring again at `deadline`, or never, unless it has been set anew meanwhile.

@@ -48,8 +48,8 @@ pub(crate) mod head {
     pub(crate) const EXEC_REQUEST: u64 = 64;
     /// u64: the thread that may now go on with it.
     pub(crate) const EXEC_ANSWER: u64 = 72;
-    /// u64: written before the answer: 0 to go on, or the number of the error with which to give up.
-    pub(crate) const EXEC_ERROR: u64 = 80;
+    /// u64: the signals that it blocked before; it blocks all while it waits.
+    pub(crate) const EXEC_MASK: u64 = 80;
     /// u64: the thread whose program could not be started.
     pub(crate) const EXEC_FAILED: u64 = 88;
 }

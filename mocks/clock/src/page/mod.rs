@@ -252,6 +252,16 @@ impl Page {
         self.free_alarms(pid)
     }
 
+    /// How long no waiting thread goes without a look at the page, from now on.
+    pub(crate) fn set_cap(&self, cap: Duration) -> io::Result<()> {
+        self.put_u64(CAP, crate::time::nanos(cap))
+    }
+
+    /// Forgets the threads that wait without an entry.
+    pub(crate) fn forget_crowd(&self) -> io::Result<()> {
+        self.put_u64(SHARED + head::CROWDED, 0)
+    }
+
     /// How many system calls of foreign processes were ever trapped.
     pub(crate) fn traps(&self) -> io::Result<u64> {
         self.get_u64(SHARED + head::TRAPS)

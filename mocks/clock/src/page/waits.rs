@@ -36,7 +36,11 @@ pub(crate) struct Wait {
 /// All who wait for a deadline, and how many more there are of whom nothing is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
+    /// Of each thread the last that it has begun.
     pub(crate) entries: Vec<Wait>,
+    /// Those in the middle of which their thread has begun another: a signal handler waits, or has left by a long jump. Their
+    /// deadline cannot be served before the other wait ends.
+    pub(crate) superseded: Vec<Wait>,
     pub(crate) crowded: u64,
 }
 
@@ -61,7 +65,14 @@ impl Page {
         let [crowded, top] = [CROWDED, TOP].map(|at| word(shared, at));
         let entries = self.raw_waits(top)?;
         let entries = (0..).zip(entries.chunks_exact(LENGTH)).filter_map(|(entry, bytes)| read(entry, bytes));
-        Ok(Waits { entries: entries.filter(|wait| wait.deadline != 0).collect(), crowded })
+        let waiting: Vec<Wait> = entries.filter(|wait| wait.deadline != 0).collect();
+        let mut last = BTreeMap::new();
+        for wait in &waiting {
+            let number = last.entry(wait.thread).or_insert(wait.number);
+            *number = wait.number.max(*number);
+        }
+        let (entries, superseded) = waiting.into_iter().partition(|wait| last[&wait.thread] == wait.number);
+        Ok(Waits { entries, superseded, crowded })
     }
 
     /// Empties the entries of a process whose threads wait no more: it has ended, or has become another program.
@@ -216,5 +227,25 @@ pub(crate) mod tests {
         assert_eq!(page.waits().unwrap().entries, [new]);
         page.free_wait(&new).unwrap();
         assert_eq!(page.waits().unwrap().entries, []);
+    }
+
+    #[test]
+    fn of_a_thread_only_its_last_wait_counts() {
+        let page = page();
+        let wait = |entry, tid, number| Wait {
+            thread: Thread { tid, pid: 7 },
+            deadline: 9,
+            number,
+            call: 35,
+            entry,
+        };
+        let (outer, other, inner) = (wait(0, 70, 4), wait(1, 71, 5), wait(2, 70, 6));
+        for wait in [&outer, &other, &inner] {
+            begin(&page, wait);
+        }
+        let waits = page.waits().unwrap();
+        assert_eq!((waits.entries, waits.superseded), (vec![other, inner], vec![outer]));
+        page.free_wait(&inner).unwrap();
+        assert_eq!(page.waits().unwrap().entries, [outer, other]);
     }
 }

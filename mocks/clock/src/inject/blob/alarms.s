@@ -17,33 +17,26 @@
     call .Lremark
     jmp .Lpass
 
-# r13: the entry of timer rsi, as call edi sets it, or 0. rax: the word by which it is known.
+# r13: the entry of timer rsi, as call edi sets it; where there is none, one that was free; 0 if none is. rdi: the word by
+# which it is known.
 .Lfind_alarm:
-    call .Lalarm_word
+    call .Lknown_alarm
+    test r13, r13
+    jnz 3f
     lea r13, [r12 + SHARED + ALARMS]
     mov edx, ALARMS_MAX
-1:  cmp [r13], rdi
+1:  cmp qword ptr [r13], 0
     jne 2f
-    cmp [r13 + ALARM_WHICH], rsi
-    je 3f
-2:  add r13, ALARM_LENGTH
-    dec edx
-    jnz 1b
-    # None: a free one.
-    lea r13, [r12 + SHARED + ALARMS]
-    mov edx, ALARMS_MAX
-4:  cmp qword ptr [r13], 0
-    jne 5f
     xor eax, eax
     lock cmpxchg [r13], rdi
-    jne 5f
+    jne 2f
     mov [r13 + ALARM_WHICH], rsi
     mov qword ptr [r13 + ALARM_DEADLINE], 0
     mov qword ptr [r13 + ALARM_INTERVAL], 0
     ret
-5:  add r13, ALARM_LENGTH
+2:  add r13, ALARM_LENGTH
     dec edx
-    jnz 4b
+    jnz 1b
     xor r13d, r13d
 3:  ret
 
@@ -77,6 +70,7 @@
 
 # rax: the nanoseconds of the timeval at rsi; carry if it is none.
 .Ltimeval:
+    checked rsi
     mov rax, [rsi + TV_SEC]
     mov rcx, [rsi + TV_USEC]
     cmp rcx, 1000000
@@ -86,6 +80,7 @@
 
 # Writes the entry to rsi, as timevals.
 .Ltell_itimerval:
+    checked rsi
     mov rax, [r13 + ALARM_INTERVAL]
     call 1f
     mov [rsi + IT_INTERVAL + TV_SEC], rax
@@ -99,18 +94,11 @@
     ret
 1:  # Rounded up: what is still to come is never nothing.
     add rax, 999
-    call .Lseconds
-    mov r8, rax
-    mov rax, rdx
-    xor edx, edx
-    mov ecx, 1000
-    div rcx
-    mov rdx, rax
-    mov rax, r8
-    ret
+    jmp .Lmicroseconds
 
 # Writes the entry to rsi, as timespecs.
 .Ltell_itimerspec:
+    checked rsi
     mov rax, [r13 + ALARM_INTERVAL]
     call .Lseconds
     mov [rsi + IT_INTERVAL + TV_SEC], rax
@@ -124,9 +112,12 @@
     ret
 
 .Lsetitimer:
+    # What is not given is all zeros, here.
+    xor r15d, r15d
+    mov [rbp + FRAME_REST], r15
     mov rsi, [rbp + FRAME_A1]
     test rsi, rsi
-    jz .Lgetitimer_old
+    jz 2f
     call .Ltimeval
     jc .Linvalid
     mov r15, rax
@@ -134,7 +125,7 @@
     call .Ltimeval
     jc .Linvalid
     mov [rbp + FRAME_REST], rax
-    entry_of SYS_SETITIMER, 0
+2:  entry_of SYS_SETITIMER, 0
     mov rsi, [rbp + FRAME_A2]
     test rsi, rsi
     jz 1f
@@ -153,16 +144,11 @@
     call .Lfrom_now
 1:  ret
 
-.Lgetitimer_old:
-    mov rsi, [rbp + FRAME_A2]
-    mov [rbp + FRAME_A1], rsi
 .Lgetitimer:
     entry_of SYS_SETITIMER, 0
     mov rsi, [rbp + FRAME_A1]
-    test rsi, rsi
-    jz 1f
     call .Ltell_itimerval
-1:  xor eax, eax
+    xor eax, eax
     jmp .Lfinish
 
 .Lalarm:
@@ -187,12 +173,7 @@
     jmp .Lfinish
 
 .Ltimer_create:
-    mov ecx, [rbp + FRAME_A0]
-    cmp ecx, 16
-    jae .Lpass
-    mov eax, VIRTUAL_SLEEPS
-    bt eax, ecx
-    jnc .Lpass
+    virtual_by_clock
     call .Lreal
     test rax, rax
     jnz .Lfinish
@@ -205,6 +186,7 @@
     jz 1f
     mov ecx, [rbp + FRAME_A0]
     mov [r13 + ALARM_CLOCK], rcx
+    mov qword ptr [r13 + ALARM_DEADLINE], 0
     jmp 2f
 1:  call .Lremark
 2:  xor eax, eax
@@ -242,6 +224,22 @@
     xor eax, eax
     jmp .Lfinish
 
+# A new one may have the number of one that was closed while it was set.
+.Ltimerfd_create:
+    call .Lreal
+    test rax, rax
+    js .Lfinish
+    mov [rbp + FRAME_REST], rax
+    mov rsi, rax
+    mov edi, SYS_TIMERFD_SETTIME
+    call .Lknown_alarm
+    mov rax, [rbp + FRAME_REST]
+    test r13, r13
+    jz .Lfinish
+    mov qword ptr [r13 + ALARM_DEADLINE], 0
+    mov qword ptr [r13], 0
+    jmp .Lfinish
+
 .Ltimerfd_settime:
     mov edi, SYS_TIMERFD_SETTIME
     movsxd rsi, dword ptr [rbp + FRAME_A0]
@@ -250,6 +248,7 @@
     jz .Lreal_alarm
     # Of a file the clock is not known, but moments of wall time are many years after its beginning.
     mov rsi, [rbp + FRAME_A2]
+    checked rsi
     xor ecx, ecx
     cmp qword ptr [rsi + IT_VALUE + TV_SEC], WALL_SECONDS_LEAST
     setb cl

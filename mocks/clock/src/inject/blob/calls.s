@@ -5,12 +5,29 @@
     mov rcx, [rbp + \argument]
     test rcx, rcx
     jz 10f
+    checked rcx
     mov rdx, [rcx]
     btr rdx, SIGSYS - 1
     mov [rbp + FRAME_MASK], rdx
     lea rdx, [rbp + FRAME_MASK]
     mov [rbp + \argument], rdx
 10:
+.endm
+
+# As without_sigsys, of a mask that the last argument leads to: that points to the mask's address and its length.
+.macro without_sigsys_in_pair
+    mov rsi, [rbp + FRAME_A5]
+    test rsi, rsi
+    jz 11f
+    checked rsi
+    mov rax, [rsi]
+    mov rdx, [rsi + 8]
+    mov [rbp + FRAME_PAIR], rax
+    mov [rbp + FRAME_PAIR + 8], rdx
+    lea rax, [rbp + FRAME_PAIR]
+    mov [rbp + FRAME_A5], rax
+    without_sigsys FRAME_PAIR
+11:
 .endm
 
 # The chunk is argument \argument, and \result says that it is over.
@@ -20,7 +37,14 @@
     mov qword ptr [rbp + FRAME_TIMED_OUT], \result
 .endm
 
-# r14: the moment so far from now as the timespec says that argument \argument points to.
+# The mask of signals is argument \argument, whose length is the next.
+.macro masked argument, length
+    lea rdi, [rbp + \argument]
+    call .Lwith_mask
+    mov qword ptr [rbp + \length], 8
+.endm
+
+# r14: the moment so far from now as the timespec says that argument \argument points to; zero if that is now.
 .macro from_now_by argument
     mov rsi, [rbp + \argument]
     call .Ltimespec
@@ -31,6 +55,7 @@
 .Lclock_gettime:
     mov rdi, [rbp + FRAME_A0]
     mov rsi, [rbp + FRAME_A1]
+    checked rsi
     call mock_clock_blob_clock_gettime
     cdqe
     jmp .Lfinish
@@ -38,12 +63,21 @@
 .Lgettimeofday:
     mov rdi, [rbp + FRAME_A0]
     mov rsi, [rbp + FRAME_A1]
-    call mock_clock_blob_gettimeofday
+    cmp rdi, 1
+    jb 1f
+    checked rdi
+1:  cmp rsi, 1
+    jb 2f
+    checked rsi
+2:  call mock_clock_blob_gettimeofday
     jmp .Lfinish
 
 .Ltime:
     mov rdi, [rbp + FRAME_A0]
-    call mock_clock_blob_time
+    cmp rdi, 1
+    jb 1f
+    checked rdi
+1:  call mock_clock_blob_time
     jmp .Lfinish
 
 .Lnanosleep:
@@ -52,9 +86,13 @@
 .Lsleep:
     # rcx: where an interrupted sleep writes what is left of it.
     mov [rbp + FRAME_REST], rcx
-    mov qword ptr [rbp + FRAME_CALL], SYS_NANOSLEEP
+    # A poll of nothing sleeps as well, and takes a mask of signals.
+    mov qword ptr [rbp + FRAME_CALL], SYS_PPOLL
+    mov qword ptr [rbp + FRAME_A0], 0
     mov qword ptr [rbp + FRAME_A1], 0
-    in_chunks FRAME_A0, 0
+    mov qword ptr [rbp + FRAME_A3], 0
+    masked FRAME_A3, FRAME_A4
+    in_chunks FRAME_A2, 0
     call .Lwait
     cmp rax, -EINTR
     jne .Lfinish
@@ -66,12 +104,7 @@
     jmp .Lfinish
 
 .Lclock_nanosleep:
-    mov ecx, [rbp + FRAME_A0]
-    cmp ecx, 16
-    jae .Lpass
-    mov eax, VIRTUAL_SLEEPS
-    bt eax, ecx
-    jnc .Lpass
+    virtual_by_clock
     test dword ptr [rbp + FRAME_A1], TIMER_ABSTIME
     jnz 1f
     from_now_by FRAME_A2
@@ -87,12 +120,29 @@
 
 # Writes rax nanoseconds to where FRAME_REST says, if it says so.
 .Lwrite_rest:
-    mov rsi, [rbp + FRAME_REST]
-    test rsi, rsi
-    jz 1f
     call .Lseconds
-    mov [rsi + TV_SEC], rax
-    mov [rsi + TV_NSEC], rdx
+# Writes rax and rdx there. Who gave constants is not told, and not ended: the kernel does the writing.
+.Lwrite_pair:
+    mov [rbp + FRAME_CHUNK], rax
+    mov [rbp + FRAME_CHUNK + 8], rdx
+    mov rcx, [rbp + FRAME_REST]
+    test rcx, rcx
+    jz 1f
+    lea rdx, [rbp + FRAME_CHUNK]
+    mov [rbp + FRAME_COPY], rdx
+    mov qword ptr [rbp + FRAME_COPY + 8], 16
+    mov [rbp + FRAME_COPY + 16], rcx
+    mov qword ptr [rbp + FRAME_COPY + 24], 16
+    mov eax, SYS_GETPID
+    syscall
+    mov rdi, rax
+    lea rsi, [rbp + FRAME_COPY]
+    mov edx, 1
+    lea r10, [rbp + FRAME_COPY + 16]
+    mov r8d, 1
+    xor r9d, r9d
+    mov eax, SYS_PROCESS_VM_WRITEV
+    syscall
 1:  ret
 
 .Lfutex:
@@ -108,7 +158,10 @@
     and ecx, FUTEX_COMMAND
     cmp ecx, FUTEX_LOCK_PI
     je 2f
-    and dword ptr [rbp + FRAME_A1], ~FUTEX_CLOCK_REALTIME
+    cmp ecx, FUTEX_LOCK_PI2
+    jne 5f
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
+5:  and dword ptr [rbp + FRAME_A1], ~FUTEX_CLOCK_REALTIME
     mov ecx, CLOCK_MONOTONIC
     test edx, FUTEX_CLOCK_REALTIME
     jz 3f
@@ -120,6 +173,7 @@
     and edx, ~FUTEX_COMMAND
     or edx, FUTEX_LOCK_PI2
     mov [rbp + FRAME_A1], edx
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
     xor ecx, ecx
     jmp 3b
 1:  from_now_by FRAME_A3
@@ -127,35 +181,28 @@
     call .Lwait
     jmp .Lfinish
 
-.Lfutex_wait:
-    mov ecx, [rbp + FRAME_A5]
+# Waits on one futex or many until the moment that argument \time points to, by the clock of argument \clock.
+.macro until_by_clock time, clock
+    mov ecx, [rbp + \clock]
     cmp ecx, CLOCK_MONOTONIC
     ja .Lpass
-    mov rsi, [rbp + FRAME_A4]
+    mov rsi, [rbp + \time]
     call .Ltimespec
     jc .Linvalid
-    mov ecx, [rbp + FRAME_A5]
+    mov ecx, [rbp + \clock]
     call .Lat
-    mov qword ptr [rbp + FRAME_A5], CLOCK_MONOTONIC
+    mov qword ptr [rbp + \clock], CLOCK_MONOTONIC
     mov qword ptr [rbp + FRAME_KIND], UNTIL
-    in_chunks FRAME_A4, -ETIMEDOUT
+    in_chunks \time, -ETIMEDOUT
     call .Lwait
     jmp .Lfinish
+.endm
+
+.Lfutex_wait:
+    until_by_clock FRAME_A4, FRAME_A5
 
 .Lfutex_waitv:
-    mov ecx, [rbp + FRAME_A4]
-    cmp ecx, CLOCK_MONOTONIC
-    ja .Lpass
-    mov rsi, [rbp + FRAME_A3]
-    call .Ltimespec
-    jc .Linvalid
-    mov ecx, [rbp + FRAME_A4]
-    call .Lat
-    mov qword ptr [rbp + FRAME_A4], CLOCK_MONOTONIC
-    mov qword ptr [rbp + FRAME_KIND], UNTIL
-    in_chunks FRAME_A3, -ETIMEDOUT
-    call .Lwait
-    jmp .Lfinish
+    until_by_clock FRAME_A3, FRAME_A4
 
 .Lepoll_wait:
     mov qword ptr [rbp + FRAME_A4], 0
@@ -170,6 +217,7 @@
     # Its own chunks are whole milliseconds, which are too coarse.
     mov qword ptr [rbp + FRAME_CALL], SYS_EPOLL_PWAIT2
 .Lepoll:
+    masked FRAME_A4, FRAME_A5
     in_chunks FRAME_A3, 0
     call .Lwait
     jmp .Lfinish
@@ -187,7 +235,7 @@
     call .Lfrom_now
     mov qword ptr [rbp + FRAME_CALL], SYS_PPOLL
     mov qword ptr [rbp + FRAME_A3], 0
-    mov qword ptr [rbp + FRAME_A4], 8
+    masked FRAME_A3, FRAME_A4
     in_chunks FRAME_A2, 0
     call .Lwait
     jmp .Lfinish
@@ -199,6 +247,8 @@
     jz .Lpass
     mov [rbp + FRAME_REST], rcx
     from_now_by FRAME_A2
+    jz .Lpass
+    masked FRAME_A3, FRAME_A4
     in_chunks FRAME_A2, 0
     call .Lwait
     jmp .Lfinish_with_rest
@@ -213,6 +263,7 @@
 
 .Lselect:
     mov rsi, [rbp + FRAME_A4]
+    checked rsi
     mov [rbp + FRAME_REST], rsi
     mov rcx, [rsi + TV_USEC]
     test rcx, rcx
@@ -227,40 +278,34 @@
     call .Lnanoseconds
     jc .Linvalid
     call .Lfrom_now
+    jz .Lpass
     mov qword ptr [rbp + FRAME_CALL], SYS_PSELECT6
     mov qword ptr [rbp + FRAME_A5], 0
     call .Lselected
     push rax
     call .Lremaining
-    mov rsi, [rbp + FRAME_REST]
-    call .Lseconds
-    mov [rsi + TV_SEC], rax
-    mov rax, rdx
-    xor edx, edx
-    mov ecx, 1000
-    div rcx
-    mov [rsi + TV_USEC], rax
+    call .Lmicroseconds
+    call .Lwrite_pair
     pop rax
     jmp .Lfinish
 
 .Lpselect6:
-    mov rsi, [rbp + FRAME_A5]
-    test rsi, rsi
-    jz 1f
-    mov rax, [rsi]
-    mov rdx, [rsi + 8]
-    mov [rbp + FRAME_COPY], rax
-    mov [rbp + FRAME_COPY + 8], rdx
-    lea rax, [rbp + FRAME_COPY]
-    mov [rbp + FRAME_A5], rax
-    without_sigsys FRAME_COPY
-1:  mov rcx, [rbp + FRAME_A4]
+    without_sigsys_in_pair
+    mov rcx, [rbp + FRAME_A4]
     test rcx, rcx
     jz .Lpass
     mov [rbp + FRAME_REST], rcx
     from_now_by FRAME_A4
+    jz .Lpass
     call .Lselected
     jmp .Lfinish_with_rest
+
+# How long it waits is for the kernel to say.
+.Lio_pgetevents:
+    without_sigsys_in_pair
+    cmp qword ptr [rbp + FRAME_A4], 0
+    jne .Lremarked
+    jmp .Lpass
 
 # Waits in pselect6. A chunk that is over has emptied the sets, so they are kept, and put back before each.
 .Lselected:
@@ -280,12 +325,23 @@
     lea rdi, [rbp + FRAME_SET3]
     call .Lcopy_set
     jmp 2f
-1:  # Sets that have no room here are waited for in one piece; a jump of time comes too late for that.
+1:  # Some sleep like this, with no sets at all.
+    mov rax, [rbp + FRAME_A1]
+    or rax, [rbp + FRAME_A2]
+    or rax, [rbp + FRAME_A3]
+    jz 2f
+    # Sets that have no room here are waited for in one piece; a jump of time comes too late for that.
     call .Lremark
     mov rax, -1
     shr rax, 2
     mov [rbp + FRAME_CAP], rax
-2:  in_chunks FRAME_A4, 0
+2:  cmp qword ptr [rbp + FRAME_A5], 0
+    jne 3f
+    mov qword ptr [rbp + FRAME_PAIR], 0
+    lea rax, [rbp + FRAME_PAIR]
+    mov [rbp + FRAME_A5], rax
+3:  masked FRAME_PAIR, (FRAME_PAIR + 8)
+    in_chunks FRAME_A4, 0
     jmp .Lwait
 
 .Lput_sets:
@@ -308,6 +364,8 @@
     jz 1f
     test rdi, rdi
     jz 1f
+    checked rsi
+    checked rdi
     mov rcx, [rbp + FRAME_SETS]
     cld
     rep movsq
@@ -337,28 +395,52 @@
     xor ecx, ecx
     call .Lat
     mov qword ptr [rbp + FRAME_KIND], UNTIL_WALL
+    mov qword ptr [rbp + FRAME_RESTARTS], 1
     in_chunks FRAME_A4, -ETIMEDOUT
     call .Lwait
     jmp .Lfinish
 
-# The kernel looks at this timeout only when a message has come, so nobody waits for it.
+# The kernel looks at this timeout only when a message has come, so nobody waits for it. Messages are taken one by one:
+# between them virtual time is looked at.
 .Lrecvmmsg:
     mov rcx, [rbp + FRAME_A4]
     mov [rbp + FRAME_REST], rcx
     from_now_by FRAME_A4
-    call .Lremaining
-    call .Lto_real
-    call .Lseconds
-    mov [rbp + FRAME_CHUNK + TV_SEC], rax
-    mov [rbp + FRAME_CHUNK + TV_NSEC], rdx
-    lea rcx, [rbp + FRAME_CHUNK]
-    mov [rbp + FRAME_A4], rcx
+    mov qword ptr [rbp + FRAME_A4], 0
+    mov ecx, [rbp + FRAME_A2]
+    mov [rbp + FRAME_CHUNKS], rcx
+    mov qword ptr [rbp + FRAME_RESULT], 0
+    mov qword ptr [rbp + FRAME_A2], 1
+    call .Lunblock
+1:  mov rax, [rbp + FRAME_RESULT]
+    cmp rax, [rbp + FRAME_CHUNKS]
+    jae .Lfinish_with_rest
     call .Lreal
+    test rax, rax
+    jle 2f
+    inc qword ptr [rbp + FRAME_RESULT]
+    add qword ptr [rbp + FRAME_A1], MESSAGE_LENGTH
+    # It was to wait for the first one only.
+    test dword ptr [rbp + FRAME_A3], MSG_WAITFORONE
+    jz 3f
+    or dword ptr [rbp + FRAME_A3], MSG_DONTWAIT
+3:  call .Lnow
+    cmp rax, r14
+    jb 1b
+    mov rax, [rbp + FRAME_RESULT]
+    jmp .Lfinish_with_rest
+2:  # Nothing more; that is no error if there was something.
+    cmp qword ptr [rbp + FRAME_RESULT], 0
+    cmovne rax, [rbp + FRAME_RESULT]
     jmp .Lfinish_with_rest
 
 # What is submitted is submitted once, before the waiting.
 .Lio_uring_enter:
+    # Arguments that stand in memory of the ring's own.
+    test dword ptr [rbp + FRAME_A3], URING_REGISTERED
+    jnz .Lremarked
     mov rsi, [rbp + FRAME_A4]
+    checked rsi
     mov rax, [rsi + URING_MASK]
     mov rdx, [rsi + URING_MASK_SIZE]
     mov rcx, [rsi + URING_TIME]
@@ -387,15 +469,20 @@
     mov rdi, [rbp + FRAME_A0]
     mov rsi, [rbp + FRAME_A1]
     xor edx, edx
-    xor r10d, r10d
+    mov r10d, [rbp + FRAME_A3]
+    and r10d, ~(URING_WAIT | URING_GIVEN)
     xor r8d, r8d
     xor r9d, r9d
     syscall
-    cmp rax, [rbp + FRAME_A1]
+    mov ecx, [rbp + FRAME_A1]
+    cmp rax, rcx
     jne .Lfinish
     mov [rbp + FRAME_REST], rax
     mov qword ptr [rbp + FRAME_A1], 0
-3:  in_chunks (FRAME_COPY + URING_TIME), -ETIME
+3:  lea rdi, [rbp + FRAME_COPY + URING_MASK]
+    call .Lwith_mask
+    mov dword ptr [rbp + FRAME_COPY + URING_MASK_SIZE], 8
+    in_chunks (FRAME_COPY + URING_TIME), -ETIME
     call .Lwait
     cmp qword ptr [rbp + FRAME_REST], 0
     cmovne rax, [rbp + FRAME_REST]

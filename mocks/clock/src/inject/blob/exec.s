@@ -1,6 +1,25 @@
 # Starting another program: it keeps the filter, but not what the filter needs. So the owner is asked to be there.
 
 .Lexec:
+    # Along a search path most of what is tried is not there. That takes no owner.
+    cmp qword ptr [rbp + FRAME_CALL], SYS_EXECVE
+    jne 0f
+    mov rdi, [rbp + FRAME_A0]
+    xor esi, esi
+    mov eax, SYS_ACCESS
+    syscall
+    cmp rax, -ENOENT
+    je .Lfinish
+0:
+    # No signal may lead away from here, or the owner would wait for nobody. The owner gives the mask to the new program;
+    # should there be none, the thread gets its own back when the handler returns.
+    mov qword ptr [rbp + FRAME_MASK], -1
+    mov edi, SIG_SETMASK
+    lea rsi, [rbp + FRAME_MASK]
+    xor edx, edx
+    mov r10d, 8
+    mov eax, SYS_RT_SIGPROCMASK
+    syscall
     call .Lwho
     mov r14, rax
     # One at a time.
@@ -11,20 +30,22 @@
     jmp 1b
 2:  cmp [r12 + SHARED + HEAD_EXEC_ANSWER], r14
     je 3f
+    mov rax, -EPERM
+    cmp [r12 + SHARED + HEAD_EXEC_REQUEST], r14
+    jne .Lfinish
     call .Lnap
     jmp 2b
-3:  mov rax, [r12 + SHARED + HEAD_EXEC_ERROR]
-    neg rax
-    jnz 4f
+3:  mov rax, [rbx + UC_SIGMASK]
+    mov [r12 + SHARED + HEAD_EXEC_MASK], rax
     call .Lreal
-4:  # Still here: there is no such program, or it must not be.
+    # Still here: there is no such program.
     mov [r12 + SHARED + HEAD_EXEC_FAILED], r14
-5:  cmp [r12 + SHARED + HEAD_EXEC_FAILED], r14
+4:  cmp [r12 + SHARED + HEAD_EXEC_FAILED], r14
     jne .Lfinish
     push rax
     call .Lnap
     pop rax
-    jmp 5b
+    jmp 4b
 
 # A moment of real time.
 .Lnap:

@@ -23,3 +23,21 @@
     mov rcx, [rbx + UC_R9]
     mov [rbp + FRAME_A5], rcx
 .endm
+
+# A call that is to read or write where no program can have memory fails as it would in the kernel. (What else is no
+# memory of the program's ends it.)
+.macro checked pointer
+    lea r11, [\pointer - 4096]
+    shr r11, 56
+    jnz .Lbad_address
+.endm
+
+# Only what is slept by one of the virtual clocks, which the first argument names, is dealt with here.
+.macro virtual_by_clock
+    mov ecx, [rbp + FRAME_A0]
+    cmp ecx, 16
+    jae .Lpass
+    mov eax, VIRTUAL_SLEEPS
+    bt eax, ecx
+    jnc .Lpass
+.endm

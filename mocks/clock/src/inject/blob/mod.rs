@@ -15,8 +15,22 @@
 
 use std::arch::global_asm;
 
+use nix::libc;
+
 use super::region::{CLOCK, LOCAL, SHARED, local};
 use crate::page::layout::{self, alarm, clock, head, remark, wait};
+
+/// All signals but those that the running code itself brings about, and SIGSYS: a mask.
+pub(super) const ASYNCHRONOUS: i64 = !(bit(libc::SIGSYS)
+    | bit(libc::SIGSEGV)
+    | bit(libc::SIGBUS)
+    | bit(libc::SIGFPE)
+    | bit(libc::SIGILL)
+    | bit(libc::SIGTRAP));
+
+const fn bit(signal: i32) -> i64 {
+    1 << (signal - 1)
+}
 
 macro_rules! blob {
     ($($name:ident = $value:expr,)*) => {
@@ -40,8 +54,6 @@ macro_rules! blob {
         );
     };
 }
-
-use nix::libc;
 
 blob! {
     // Where things are.
@@ -67,7 +79,7 @@ blob! {
     HEAD_REMARKS_MADE = head::REMARKS_MADE,
     HEAD_EXEC_REQUEST = head::EXEC_REQUEST,
     HEAD_EXEC_ANSWER = head::EXEC_ANSWER,
-    HEAD_EXEC_ERROR = head::EXEC_ERROR,
+    HEAD_EXEC_MASK = head::EXEC_MASK,
     HEAD_EXEC_FAILED = head::EXEC_FAILED,
     WAITS = layout::WAITS,
     WAITS_MAX = layout::WAITS_MAX,
@@ -109,20 +121,30 @@ blob! {
     FRAME_NAMED_CLOCK = 152,
     FRAME_REAL = 160,
     FRAME_COPY = 176,
-    FRAME_SETS = 208,
-    FRAME_SET1 = 216,
-    FRAME_SET2 = 344,
-    FRAME_SET3 = 472,
-    FRAME_LENGTH = 640,
+    FRAME_PAIR = 208,
+    FRAME_SETS = 224,
+    FRAME_SET1 = 232,
+    FRAME_SET2 = 360,
+    FRAME_SET3 = 488,
+    FRAME_MASKED = 616,
+    FRAME_WHO = 624,
+    FRAME_RESULT = 632,
+    FRAME_BLOCKED = 640,
+    FRAME_RESTARTS = 648,
+    FRAME_LENGTH = 704,
     // What a chunk is told as: so long, until a moment of the monotonic clock, of the wall clock.
     RELATIVE = 0,
     UNTIL = 1,
     UNTIL_WALL = 2,
 
     // Our own numbers.
+    ASYNCHRONOUS = ASYNCHRONOUS,
+    // So many bytes below the stack pointer belong to whoever runs; so many words below them a signal writes into.
+    UNUSED_STACK = 128,
+    FREE_STACK = 10,
     SECOND = 1_000_000_000,
     MILLISECOND = 1_000_000,
-    SECONDS_MAX = 2_000_000_000_u32,
+    SECONDS_MAX = 4_000_000_000_u32,
     NAP = 50_000,
     SET_MAX = 1024,
     WALL_SECONDS_LEAST = 300_000_000,
@@ -150,10 +172,16 @@ blob! {
     UC_RIP = 168,
     UC_SIGMASK = 296,
     ACTION_MASK = 24,
+    MESSAGE_LENGTH = 64,
+    MSG_WAITFORONE = libc::MSG_WAITFORONE,
+    MSG_DONTWAIT = libc::MSG_DONTWAIT,
     URING_MASK = 0,
     URING_MASK_SIZE = 8,
     URING_TIME = 16,
+    URING_WAIT = 1,
+    URING_GIVEN = 1 << 3,
     URING_ABSOLUTE = 1 << 5,
+    URING_REGISTERED = 1 << 6,
     CLOCK_MONOTONIC = libc::CLOCK_MONOTONIC,
     TIMER_ABSTIME = libc::TIMER_ABSTIME,
     FUTEX_COMMAND = libc::FUTEX_CMD_MASK & 0x7f,
@@ -165,12 +193,16 @@ blob! {
     SIGSYS = libc::SIGSYS,
     SIGKILL = libc::SIGKILL,
     SIGSTOP = libc::SIGSTOP,
+    EPERM = libc::EPERM,
+    ENOENT = libc::ENOENT,
     EINTR = libc::EINTR,
+    EFAULT = libc::EFAULT,
     EAGAIN = libc::EAGAIN,
     EINVAL = libc::EINVAL,
     ESRCH = libc::ESRCH,
     ETIME = libc::ETIME,
     ETIMEDOUT = libc::ETIMEDOUT,
+    SYS_ACCESS = libc::SYS_access,
     SYS_ALARM = libc::SYS_alarm,
     SYS_CLOCK_GETTIME = libc::SYS_clock_gettime,
     SYS_CLOCK_NANOSLEEP = libc::SYS_clock_nanosleep,
@@ -186,6 +218,7 @@ blob! {
     SYS_GETPID = libc::SYS_getpid,
     SYS_GETTID = libc::SYS_gettid,
     SYS_GETTIMEOFDAY = libc::SYS_gettimeofday,
+    SYS_IO_PGETEVENTS = 333,
     SYS_IO_URING_ENTER = libc::SYS_io_uring_enter,
     SYS_KILL = libc::SYS_kill,
     SYS_MQ_TIMEDRECEIVE = libc::SYS_mq_timedreceive,
@@ -193,6 +226,7 @@ blob! {
     SYS_NANOSLEEP = libc::SYS_nanosleep,
     SYS_POLL = libc::SYS_poll,
     SYS_PPOLL = libc::SYS_ppoll,
+    SYS_PROCESS_VM_WRITEV = libc::SYS_process_vm_writev,
     SYS_PSELECT6 = libc::SYS_pselect6,
     SYS_RECVMMSG = libc::SYS_recvmmsg,
     SYS_RT_SIGACTION = libc::SYS_rt_sigaction,
@@ -210,6 +244,7 @@ blob! {
     SYS_TIMER_DELETE = libc::SYS_timer_delete,
     SYS_TIMER_GETTIME = libc::SYS_timer_gettime,
     SYS_TIMER_SETTIME = libc::SYS_timer_settime,
+    SYS_TIMERFD_CREATE = libc::SYS_timerfd_create,
     SYS_TIMERFD_GETTIME = libc::SYS_timerfd_gettime,
     SYS_TIMERFD_SETTIME = libc::SYS_timerfd_settime,
 }

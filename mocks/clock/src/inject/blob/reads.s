@@ -34,14 +34,10 @@ mock_clock_blob_gettimeofday:
     jz 2f
     push rdi
     call .Lwall
-    call .Lseconds
+    call .Lmicroseconds
     pop rdi
     mov [rdi + TV_SEC], rax
-    mov rax, rdx
-    xor edx, edx
-    mov ecx, 1000
-    div rcx
-    mov [rdi + TV_USEC], rax
+    mov [rdi + TV_USEC], rdx
 2:  xor eax, eax
     ret
 
@@ -68,6 +64,18 @@ mock_clock_blob_time:
     mov ecx, SECOND
     xor edx, edx
     div rcx
+    ret
+
+# rax nanoseconds are rax seconds and rdx microseconds.
+.Lmicroseconds:
+    call .Lseconds
+    mov r8, rax
+    mov rax, rdx
+    xor edx, edx
+    mov ecx, 1000
+    div rcx
+    mov rdx, rax
+    mov rax, r8
     ret
 
 # rax: virtual monotonic time in nanoseconds. Real time is taken between two readings of the same even sequence number:

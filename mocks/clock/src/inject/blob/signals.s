@@ -7,6 +7,7 @@
     mov rsi, [rbp + FRAME_A1]
     test rsi, rsi
     jz .Lpass
+    checked rsi
     mov rax, [rsi]
     mov [rbp + FRAME_COPY], rax
     mov rax, [rsi + 8]
@@ -22,6 +23,7 @@
 2:  mov rsi, [rbp + FRAME_A2]
     test rsi, rsi
     jz 3f
+    checked rsi
     call .Lclear_copy
 3:  xor eax, eax
     jmp .Lfinish
@@ -35,6 +37,7 @@
     mov rsi, [rbp + FRAME_A1]
     test rsi, rsi
     jz 4f
+    checked rsi
     mov rax, [rsi]
     mov esi, [rbp + FRAME_A0]
     cmp esi, SIG_UNBLOCK
@@ -55,6 +58,7 @@
 4:  mov rsi, [rbp + FRAME_A2]
     test rsi, rsi
     jz 5f
+    checked rsi
     mov [rsi], rcx
 5:  xor eax, eax
     jmp .Lfinish

@@ -4,12 +4,21 @@
 # FRAME_TIMED_OUT or the virtual moment r14 has come. rax: the result.
 #
 # Each time the chunk is written into FRAME_CHUNK, which one of the arguments must point to: as FRAME_KIND says.
+#
+# A signal that comes is for the program, whose handler runs; and the wait ends with EINTR, as it does everywhere. It must
+# not come between two chunks, where nobody would be told of it. So signals are blocked, but for the call itself. A call
+# that takes a mask lets them in while it waits and not longer (FRAME_MASKED). For the others they are unblocked before
+# and blocked after it; then whether a handler has run is seen on the stack, where it has left its traces.
 .Lwait:
     call .Lpublish
 1:  call .Lchunk
     call .Lput_sets
+    cmp qword ptr [rbp + FRAME_MASKED], 0
+    je 5f
     call .Lreal
-    cmp rax, [rbp + FRAME_TIMED_OUT]
+    jmp 6f
+5:  call .Lreal_with_signals
+6:  cmp rax, [rbp + FRAME_TIMED_OUT]
     jne 2f
     cmp qword ptr [rbp + FRAME_ELAPSED], 0
     jne 3f
@@ -17,7 +26,10 @@
     cmp rax, r14
     mov rax, [rbp + FRAME_TIMED_OUT]
     jae 2f
-    inc qword ptr [rbp + FRAME_CHUNKS]
+    test r13, r13
+    jnz 7f
+    call .Ljoin_table
+7:  inc qword ptr [rbp + FRAME_CHUNKS]
     test qword ptr [rbp + FRAME_CHUNKS], 63
     jnz 1b
     call .Lend_with_owner
@@ -33,6 +45,48 @@
     jb 2b
     jmp 4b
 
+# The mask of a call that has an argument for it is that of the program, if that has given none.
+.Lwith_mask:
+    mov qword ptr [rbp + FRAME_MASKED], 1
+    cmp qword ptr [rdi], 0
+    jne 1f
+    lea rcx, [rbx + UC_SIGMASK]
+    mov [rdi], rcx
+1:  ret
+
+# Makes the call in the frame with signals unblocked. A call that has timed out while a handler ran was interrupted.
+#
+# The handler's frame begins right below what the stack keeps free for functions that need none, with the state of the
+# processor, and that ends with a word of the kernel's.
+.Lreal_with_signals:
+    mov rcx, FREE_STACK
+    lea rdx, [rsp - UNUSED_STACK - FREE_STACK*8]
+1:  mov [rdx + 8*rcx - 8], rdx
+    dec rcx
+    jnz 1b
+    mov r15, rdx
+    call .Lunblock
+    call .Lreal
+    mov [rbp + FRAME_RESULT], rax
+    mov rcx, ASYNCHRONOUS
+    mov [rbp + FRAME_BLOCKED], rcx
+    lea rsi, [rbp + FRAME_BLOCKED]
+    call .Lset_mask
+    mov rax, [rbp + FRAME_RESULT]
+    cmp rax, [rbp + FRAME_TIMED_OUT]
+    jne 3f
+    mov rcx, FREE_STACK
+2:  cmp [r15 + 8*rcx - 8], r15
+    jne 4f
+    dec rcx
+    jnz 2b
+3:  ret
+4:  # Some calls go on after a signal.
+    cmp qword ptr [rbp + FRAME_RESTARTS], 0
+    jne 3b
+    mov rax, -EINTR
+    ret
+
 # Writes the next chunk.
 .Lchunk:
     call .Lnow
@@ -46,8 +100,11 @@
     cmova rcx, rdx
     cmp rax, rcx
     cmovb rax, rcx
-    cmp rax, [rbp + FRAME_CAP]
-    cmova rax, [rbp + FRAME_CAP]
+    mov rcx, [rbp + FRAME_CAP]
+    test rcx, rcx
+    cmovz rcx, [r12 + CLOCK + CLOCK_CAP]
+    cmp rax, rcx
+    cmova rax, rcx
     jmp 1f
 2:  xor eax, eax
 1:  cmp qword ptr [rbp + FRAME_ELAPSED], 0
@@ -94,11 +151,14 @@
     add rax, [rbp + FRAME_REAL + TV_NSEC]
     ret
 
-# r14: the moment rax nanoseconds from now.
+# r14: the moment rax nanoseconds from now; zero if that is now.
 .Lfrom_now:
-    mov r14, rax
+    push rax
     call .Lnow
-    add r14, rax
+    pop r14
+    add rax, r14
+    test r14, r14
+    mov r14, rax
     ret
 
 # r14: the virtual monotonic moment at which clock ecx shows rax; the first moment of all, if it never did.
@@ -122,6 +182,7 @@
 
 # rax: the nanoseconds of the timespec at rsi, or a far future; carry if it is no timespec.
 .Ltimespec:
+    checked rsi
     mov rax, [rsi + TV_SEC]
     mov rcx, [rsi + TV_NSEC]
     cmp rcx, SECOND
@@ -137,16 +198,33 @@
     clc
     ret
 1:  mov eax, 1
-    shl rax, 61
+    shl rax, 62
     clc
     ret
 .Lno_time:
     stc
     ret
 
-# Publishes the deadline r14: takes a free entry in the table of waits, or joins the crowd that found none.
+# Publishes the deadline r14 in the table of waits, or joins the crowd that found no entry.
 .Lpublish:
+    call .Ltake_entry
+    test r13, r13
+    jnz 1f
+    lock inc qword ptr [r12 + SHARED + HEAD_CROWDED]
+1:  ret
+
+# Leaves the crowd, if there is an entry by now.
+.Ljoin_table:
+    call .Ltake_entry
+    test r13, r13
+    jz 1f
+    lock dec qword ptr [r12 + SHARED + HEAD_CROWDED]
+1:  ret
+
+# r13: an entry with the deadline r14, or 0 if none is free.
+.Ltake_entry:
     call .Lwho
+    mov [rbp + FRAME_WHO], rax
     mov rdi, rax
     xor edx, edx
     lea r13, [r12 + SHARED + WAITS]
@@ -159,7 +237,6 @@
     inc edx
     cmp edx, WAITS_MAX
     jb 1b
-    lock inc qword ptr [r12 + SHARED + HEAD_CROWDED]
     xor r13d, r13d
     ret
 3:  # So many entries have ever been used.
@@ -179,14 +256,17 @@
     mfence
     ret
 
-# Takes it back. From here on the thread is one that works.
+# Takes it back. From here on the thread is one that works. The owner may have given an entry that seemed forsaken away.
 .Lwithdraw:
     test r13, r13
     jz 1f
+    mov rax, [rbp + FRAME_WHO]
+    cmp [r13], rax
+    jne 2f
     mov qword ptr [r13 + WAIT_DEADLINE], 0
-    mov qword ptr [r13], 0
-    xor r13d, r13d
-    mfence
+    xor ecx, ecx
+    lock cmpxchg [r13], rcx
+2:  xor r13d, r13d
     ret
 1:  lock dec qword ptr [r12 + SHARED + HEAD_CROWDED]
     ret

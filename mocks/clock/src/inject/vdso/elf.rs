@@ -26,8 +26,6 @@ pub(super) struct Symbol<'a> {
     pub(super) name: &'a [u8],
     pub(super) section: u16,
     pub(super) value: u64,
-    /// Where in the image the value stands.
-    pub(super) value_at: usize,
 }
 
 /// An image and where its parts are. All places are offsets from its beginning.
@@ -86,12 +84,10 @@ impl<'a> Elf<'a> {
 
     fn symbol(&self, at: u64) -> Result<Symbol<'a>, VdsoError> {
         let name = self.strings.saturating_add(u64::from(word(self.image, at)?));
-        let value_at = at.saturating_add(8);
         Ok(Symbol {
             name: name_at(self.image, name)?,
             section: half(self.image, at.saturating_add(6))?,
-            value: double(self.image, value_at)?,
-            value_at: usize::try_from(value_at).map_err(|_| VdsoError::Outside("symbol"))?,
+            value: double(self.image, at.saturating_add(8))?,
         })
     }
 

@@ -1,0 +1,67 @@
+//! BO-03. A pod that waits for the only pool that takes it, after an order there was refused, has something
+//! ordered there again within the longest back-off, the reaction time and two loops.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!    0 s  POST /servers for pool small: 412; web-1 waits
+//! 1900 s  nothing has been ordered again
+//! ```
+//!
+//! It does not catch that it is tried as soon as a shorter back-off ends.
+
+use std::time::Duration;
+
+use crate::check::backoff::batches::batches;
+use crate::check::fit::fit;
+use crate::check::scene::{TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{Order, Pod};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("BO-03"),
+    promise: "After its back-off a pool that is still needed is tried again",
+    cite: &[flag!("--node-group-backoff-reset-timeout")],
+    level: Level::Should,
+    kind: Kind::Backoff,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::BackoffMax, Timer::ReactionTime], |scene, [most, reaction]| {
+        let mut tally = Tally::default();
+        for pool in scene.pools() {
+            for batch in batches(scene, &pool.name).iter().filter(|batch| batch.failed()) {
+                let until = batch.ended + most + reaction + scene.slack();
+                let again = |order: &&Order| {
+                    order.pool.as_deref() == Some(&pool.name)
+                        && order.began > batch.ended
+                        && order.began <= until
+                };
+                if scene.orders.iter().any(|order| again(&order)) {
+                    tally.exercised();
+                    continue;
+                }
+                let pods =
+                    scene.pods.values().filter(|track| track.always(batch.began - TIE, until, Pod::waits));
+                let pods: Vec<&Pod> = pods.filter_map(|track| track.at(batch.began)).collect();
+                let suited = pods.iter().any(|pod| fit(scene, pod, pool).sure());
+                let quiet = scene.calm(batch.ended + scene.slack() * 8, until);
+                let room = scene.live(&pool.name, until).len() < pool.max as usize;
+                if suited && quiet && room && scene.upcoming(until, Duration::MAX).is_empty() {
+                    tally.violated(
+                        format!("{} was never tried again after it had failed", pool.name),
+                        [batch.event()],
+                    );
+                }
+            }
+        }
+        tally.verdict("no order was refused while pods went on waiting")
+    })
+}

@@ -1,0 +1,81 @@
+//! CF-02. A server that is still being made, and of whose making the last answer of the cloud said so, is
+//! not given back before the creation timeout.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  POST /servers for pool small: server 7, which stays initializing
+//!  60 s  GET /actions: running
+//! 120 s  DELETE /servers/7
+//! ```
+//!
+//! It does not catch what is given up while the answers of the cloud are not in the history.
+
+use crate::check::scene::{TIE, timed, went_wrong};
+use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{CallEvent, History, What};
+use crate::terms::{Api, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("CF-02"),
+    promise: "An order is given as much time as the creation timeout says",
+    cite: &[
+        Citation {
+            where_: "kube-hetzner, cluster_autoscaler_server_creation_timeout",
+            url: "https://github.com/kube-hetzner/terraform-hcloud-kube-hetzner/blob/master/kube.tf.example",
+        },
+        thread!(4345),
+    ],
+    level: Level::Must,
+    kind: Kind::Config,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::CreationTimeout], |scene, [creation]| {
+        let mut tally = Tally::default();
+        for order in scene.orders.iter().filter(|order| order.taken()) {
+            let Some((id, track)) = scene.server_of(order).and_then(|id| Some((id, scene.servers.get(&id)?)))
+            else {
+                continue;
+            };
+            let timeout = order.began + creation;
+            let Some(back) = scene.give_backs.iter().find(|back| back.server == id) else { continue };
+            let unmade = !track.ever(order.began, back.began + TIE, |server| server.status == "running");
+            let early = back.began + TIE < timeout;
+            if unmade
+                && early
+                && scene.watched(order.began, back.began)
+                && still_running(history, order.event, back.event)
+            {
+                let says = format!(
+                    "server {id} was given up {} s after its order",
+                    (back.began - order.began).as_secs()
+                );
+                tally.violated(says, [order.event, back.event]);
+            } else if unmade && !early {
+                tally.exercised();
+            }
+        }
+        tally.verdict("no order took longer than the creation timeout")
+    })
+}
+
+/// Whether the last answer about actions between two events said that all of them were running, and nothing went wrong.
+fn still_running(history: &History, from: usize, to: usize) -> bool {
+    let calls = history.events[from..to].iter().filter_map(|event| match &event.what {
+        What::Call(call) if call.to == Api::Cloud && !call.open => Some(call),
+        _ => None,
+    });
+    let calls: Vec<&CallEvent> = calls.collect();
+    let last =
+        calls.iter().rev().find(|call| call.path.ends_with("/actions")).and_then(|call| call.answer.as_ref());
+    let running = last.and_then(|answer| answer["actions"].as_array()).is_some_and(|actions| {
+        !actions.is_empty() && actions.iter().all(|action| action["status"] == "running")
+    });
+    running && !calls.iter().any(|call| went_wrong(call))
+}

@@ -1,0 +1,66 @@
+//! FT-01. In a minute that begins with an answer of 429 from the cloud, no more than twenty calls go there.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  GET /servers: 429, and thirty times more within the minute
+//! ```
+//!
+//! It does not catch how soon it recovers: that is SU-01.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{History, What};
+use crate::terms::Api;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("FT-01"),
+    promise: "While the cloud answers 429 it is asked at most 20 times a minute",
+    cite: &[thread!(5055)],
+    level: Level::Should,
+    kind: Kind::FaultTolerance,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const MOST: usize = 20;
+
+fn check(history: &History) -> Verdict {
+    let calls: Vec<(Time, usize, u16)> = history
+        .events
+        .iter()
+        .enumerate()
+        .filter_map(|(event, happened)| match &happened.what {
+            What::Call(call) if call.to == Api::Cloud && !call.open => Some((call.began, event, call.status)),
+            _ => None,
+        })
+        .collect();
+    let mut tally = Tally::default();
+    let mut until = None;
+    for (at, _, _) in calls.iter().filter(|(_, _, status)| *status == 429) {
+        if until.is_some_and(|until| *at < until) {
+            continue;
+        }
+        until = Some(*at + MINUTE);
+        let asked: Vec<usize> = calls
+            .iter()
+            .filter(|(other, _, _)| at <= other && *other < *at + MINUTE)
+            .map(|(_, event, _)| *event)
+            .collect();
+        tally.exercised();
+        if asked.len() > MOST {
+            tally.violated(
+                format!("the cloud was asked {} times in a minute in which it said 429", asked.len()),
+                asked,
+            );
+        }
+    }
+    tally.verdict("the cloud never answered 429")
+}

@@ -1,0 +1,85 @@
+//! FT-06. While a call to the cloud has no answer and the subject publishes no status, its health check
+//! fails within the time of inactivity, half a minute and two loops after the call began; or it ends.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  GET /servers, which is never answered
+//! 700 s  the health check still says 200
+//! ```
+//!
+//! It does not catch hangs before the health check was ever asked.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use crate::check::scene::timed;
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{History, SubjectChange, What, query};
+use crate::terms::{Api, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("FT-06"),
+    promise: "When a call to the cloud hangs, the health check says so within the documented time",
+    cite: &[
+        flag!("--max-inactivity"),
+        faq!("How can I monitor Cluster Autoscaler?", "how-can-i-monitor-cluster-autoscaler"),
+    ],
+    level: Level::Must,
+    kind: Kind::FaultTolerance,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+const HALF_A_MINUTE: Duration = Duration::from_secs(30);
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::MaxInactivity], |scene, [inactivity]| {
+        let changes: Vec<(Time, u32, &SubjectChange)> = history
+            .events
+            .iter()
+            .filter_map(|event| match &event.what {
+                What::Subject(subject) => Some((event.at, subject.replica, &subject.change)),
+                _ => None,
+            })
+            .collect();
+        let asked = |replica: u32, at: Time| {
+            changes.iter().any(|(then, other, change)| {
+                *then <= at && *other == replica && matches!(change, SubjectChange::Health { status: 200 })
+            })
+        };
+        let writes = query::status_writes(history);
+        let mut tally = Tally::default();
+        for (event, happened) in history.events.iter().enumerate() {
+            let What::Call(call) = &happened.what else { continue };
+            let until = call.began + inactivity + HALF_A_MINUTE + scene.slack();
+            let published = writes.iter().any(|(at, _, replica)| {
+                *replica == call.replica && *at > call.began + scene.slack() && *at <= until
+            });
+            let hung = call.to == Api::Cloud && call.method == "GET" && !call.open && happened.at > until;
+            if !hung || published || !asked(call.replica, call.began) {
+                continue;
+            }
+            tally.exercised();
+            let noticed = changes.iter().any(|(at, replica, change)| {
+                let sick = match change {
+                    SubjectChange::Health { status } => *status != 200,
+                    SubjectChange::Exited { .. } | SubjectChange::Killed | SubjectChange::Paused => true,
+                    _ => false,
+                };
+                sick && *replica == call.replica && call.began <= *at && *at <= until
+            });
+            if !noticed {
+                tally.violated(
+                    format!("{} {} hung, and the health check was good", call.method, call.path),
+                    [event],
+                );
+            }
+        }
+        tally.verdict("no call to the cloud hung for long enough")
+    })
+}

@@ -1,0 +1,62 @@
+//! HY-05. A node does not keep the soft taint while its pods ask for more of it than the threshold, for
+//! longer than half a minute and two loops.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  small-a carries DeletionCandidateOfClusterAutoscaler
+//!  60 s  pods that ask for 75 % of small-a run there
+//! 120 s  it still carries the taint
+//! ```
+//!
+//! It does not catch nodes that are needed for other reasons.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use crate::check::scene::Scene;
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::CANDIDATE_TAINT;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-05"),
+    promise: "The soft taint of a candidate for removal goes when its node is needed again",
+    cite: &[thread!(7964)],
+    level: Level::Should,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+const HALF_A_MINUTE: Duration = Duration::from_secs(30);
+
+fn check(history: &History) -> Verdict {
+    let scene = Scene::of(history);
+    let mut tally = Tally::default();
+    for (name, track) in &scene.nodes {
+        for spell in track.spells(|node| node.ready && node.has_taint(CANDIDATE_TAINT)) {
+            let ended = spell.to.unwrap_or(scene.end);
+            let mut moments = scene.changes_on(name, spell.from, ended).into_iter();
+            let used = |at: &Time| track.at(*at).is_some_and(|node| scene.well_used(name, node, *at));
+            let Some(from) = moments.find(used) else { continue };
+            let until = from + HALF_A_MINUTE + scene.slack();
+            if ended < until {
+                tally.exercised();
+            } else if spell.spans(from, until)
+                && scene.well_used_throughout(name, from, until)
+                && scene.free(from, until)
+            {
+                tally.violated(
+                    format!("{name} kept its soft taint though it was needed again"),
+                    [spell.began],
+                );
+            }
+        }
+    }
+    tally.verdict("no candidate for removal was needed again")
+}

@@ -1,0 +1,65 @@
+//! HY-04. A server that was running by more than a tie before its creation timeout is not given back at that
+//! timeout.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  POST /servers for pool small: server 7
+//! 260 s  server 7 is running
+//! 300 s  DELETE /servers/7
+//! ```
+//!
+//! It does not catch servers that are given back at another time: that is HY-02.
+
+use crate::check::scene::{TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::GiveBack;
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-04"),
+    promise: "A server that was made before the creation timeout is kept",
+    cite: &[thread!(8013)],
+    level: Level::Should,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::CreationTimeout], |scene, [creation]| {
+        let mut tally = Tally::default();
+        for order in scene.orders.iter().filter(|order| order.taken()) {
+            let Some((id, track)) = scene.server_of(order).and_then(|id| Some((id, scene.servers.get(&id)?)))
+            else {
+                continue;
+            };
+            let timeout = order.began + creation;
+            let Some(made) = track.spells(|server| server.status == "running").first().copied() else {
+                continue;
+            };
+            if made.from + TIE * 2 >= timeout {
+                continue;
+            }
+            let at_timeout = |back: &&GiveBack| {
+                back.server == id && back.began + TIE >= timeout && back.began <= timeout + scene.slack()
+            };
+            if let Some(back) =
+                scene.give_backs.iter().find(at_timeout).filter(|_| scene.registered(id).is_none())
+            {
+                let says = format!(
+                    "server {id} had been made {} s after its order, and was given back",
+                    (made.from - order.began).as_secs()
+                );
+                tally.violated(says, [order.event, made.began, back.event]);
+            } else if scene.watched(order.began, timeout + scene.slack()) {
+                tally.exercised();
+            }
+        }
+        tally.verdict("no server was made before its timeout")
+    })
+}

@@ -1,0 +1,52 @@
+//! HY-06. Between two writes of the status by a process that runs and is refused nothing lies no more than
+//! the documented age and two loops.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  PUT …/configmaps/cluster-autoscaler-status
+//! 240 s  no further one
+//! ```
+//!
+//! It does not catch what the status says.
+
+use crate::check::scene::timed;
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{History, query};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-06"),
+    promise: "The status that the subject publishes is never older than documented",
+    cite: &[faq!(
+        "CA doesn't work, but it used to work yesterday. Why?",
+        "ca-doesnt-work-but-it-used-to-work-yesterday-why"
+    )],
+    level: Level::Must,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::StatusAge], |scene, [age]| {
+        let writes = query::status_writes(history);
+        let mut tally = Tally::default();
+        for (index, (at, event, _)) in writes.iter().enumerate() {
+            let until = *at + age + scene.slack();
+            match writes.get(index + 1) {
+                Some((next, _, _)) if *next <= until => tally.exercised(),
+                _ if scene.calm(*at, until) => {
+                    let says =
+                        format!("the status was not published again for {} s", (until - *at).as_secs());
+                    tally.violated(says, [*event]);
+                }
+                _ => {}
+            }
+        }
+        tally.verdict("the status was not published twice")
+    })
+}

@@ -1,0 +1,80 @@
+//! HY-02. A server of which no node ever came is given back once the provision time and the listing of
+//! machines have passed; before the provision time only if its making took too long. A pool at its minimum
+//! keeps it.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!    0 s  POST /servers for pool small: server 7, which is running, and never becomes a node
+//! 1200 s  it has not been given back
+//! ```
+//!
+//! It does not catch servers of others.
+
+use crate::check::scene::{Scene, TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::Order;
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-02"),
+    promise: "A server that never becomes a node is given back after the documented time, and not earlier",
+    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-provision-time")],
+    level: Level::Must,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ProvisionTime, Timer::CreationTimeout], |scene, [provision, creation]| {
+        let mut tally = Tally::default();
+        for (order, id) in never_came(scene) {
+            let Some(pool) = scene.pool_of(id).and_then(|pool| scene.pool(pool)) else { continue };
+            let until = order.ended + provision + scene.listing();
+            let back = scene.give_backs.iter().find(|back| back.server == id);
+            let running = scene
+                .servers
+                .get(&id)
+                .is_some_and(|track| track.ever(order.began, until, |server| server.status == "running"));
+            match back.filter(|back| back.began <= until) {
+                Some(back) if back.began + TIE < order.began + provision => {
+                    let made_too_long = back.began <= order.began + creation + scene.slack();
+                    if order.taken() && running && !made_too_long {
+                        let says = format!(
+                            "server {id} was given back {} s after its order",
+                            (back.began - order.began).as_secs()
+                        );
+                        tally.violated(says, [order.event, back.event]);
+                    }
+                }
+                Some(_) => tally.exercised(),
+                None => {
+                    let there = scene.servers.get(&id).is_some_and(|track| track.at(until).is_some());
+                    let spare = scene.live(&pool.name, until).len() > pool.min as usize;
+                    if there
+                        && spare
+                        && scene.free(order.ended + TIE + scene.slack() * 6, until)
+                        && scene.watched(order.began, until)
+                    {
+                        tally.violated(
+                            format!("server {id} never became a node, and was not given back"),
+                            [order.event],
+                        );
+                    }
+                }
+            }
+        }
+        tally.verdict("every server that was ordered became a node")
+    })
+}
+
+/// Servers that the subject has bought and that never became nodes, with their orders.
+fn never_came<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Order, u64)> {
+    let with_server = scene.orders.iter().filter_map(|order| Some((order, scene.server_of(order)?)));
+    with_server.filter(|(_, id)| scene.nodes_on(*id).next().is_none())
+}

@@ -1,0 +1,71 @@
+//! The catalogue of faults: what each is called for ever, and what it does.
+
+use crate::code::Code;
+use crate::plan::FaultSpec;
+
+/// A fault in the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// Its code.
+    pub code: &'static str,
+    /// As a scenario writes it.
+    pub name: &'static str,
+    /// What it does.
+    pub does: &'static str,
+}
+
+const fn described(code: &'static str, name: &'static str, does: &'static str) -> Described {
+    Described { code, name, does }
+}
+
+const CATALOGUE: [Described; 13] = [
+    described(
+        "F101",
+        "slow_kubelet",
+        "a stage of new machines takes longer: boot, register, provider id, network, CSI, ready, pull, start",
+    ),
+    described("F102", "never_registers", "new machines never become nodes"),
+    described("F103", "flapping", "nodes are ready and not ready in turn"),
+    described("F104", "lost_heartbeats", "kubelets are silent"),
+    described(
+        "F105",
+        "no_cloud_provider",
+        "kubelets run without --cloud-provider=external, so their nodes never get a provider id",
+    ),
+    described("F106", "cloud_controller_down", "no provider ids are set, and nodes without machines stay"),
+    described("F107", "pod_never_ends", "pods of a workload ignore that they should end"),
+    described("F108", "world_clock", "the wall clock of the nodes is wrong"),
+    described("F201", "lease_leak", "leases of nobody come into being"),
+    described("F202", "edits", "somebody else edits objects all the time"),
+    described("F301", "evictions_refused", "evictions are answered with 429"),
+    described(
+        "F302",
+        "calls",
+        "chosen calls have another fate: delayed, answered instead, cut, hung, done without an answer, …",
+    ),
+    described("F401", "cloud", "a trouble of the cloud, as mock-hetzner knows them"),
+];
+
+/// All faults.
+pub fn catalogue() -> &'static [Described] {
+    &CATALOGUE
+}
+
+/// What a fault is called.
+pub(super) fn code(spec: &FaultSpec) -> Code {
+    Code::new(match spec {
+        FaultSpec::SlowKubelet { .. } => "F101",
+        FaultSpec::NeverRegisters { .. } => "F102",
+        FaultSpec::Flapping { .. } => "F103",
+        FaultSpec::LostHeartbeats { .. } => "F104",
+        FaultSpec::NoCloudProvider { .. } => "F105",
+        FaultSpec::CloudControllerDown => "F106",
+        FaultSpec::PodNeverEnds(_) => "F107",
+        FaultSpec::WorldClock { .. } => "F108",
+        FaultSpec::LeaseLeak { .. } => "F201",
+        FaultSpec::Edits { .. } => "F202",
+        FaultSpec::EvictionsRefused => "F301",
+        FaultSpec::Calls { .. } => "F302",
+        FaultSpec::Cloud(_) => "F401",
+    })
+}

@@ -1,0 +1,103 @@
+//! What a step waits for, and how it is seen.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use mock_clock::Clock as _;
+
+use super::stage::Stage;
+use crate::cloud::POOL;
+use crate::history::{Event, What};
+use crate::plan::Condition;
+use crate::terms::Api;
+
+/// How often what nobody tells is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+impl Stage {
+    /// Waits for a condition; says what was there instead if it has not come in its time.
+    pub(super) async fn until(&mut self, condition: &Condition, at_most: Duration) -> Option<String> {
+        let deadline = self.clock.now() + at_most;
+        let mut nodes = self.observer.live().changes();
+        let mut servers = self.cloud.changes();
+        loop {
+            nodes.borrow_and_update();
+            servers.borrow_and_update();
+            self.heal_due();
+            let instead = self.lacks(condition)?;
+            if self.clock.now() >= deadline {
+                return Some(instead);
+            }
+            tokio::select! {
+                _ = nodes.changed() => {}
+                _ = servers.changed() => {}
+                _ = self.clock.sleep(LOOK) => {}
+            }
+        }
+    }
+
+    /// What is there instead of what is waited for; nothing if it is there.
+    fn lacks(&self, condition: &Condition) -> Option<String> {
+        let live = self.observer.live();
+        let pods = |workload: &str| live.pods(crate::world::LABEL, workload);
+        match condition {
+            Condition::Running(workload) => {
+                let count = pods(workload);
+                let wanted = count.all - count.ending;
+                (wanted == 0 || count.running < wanted)
+                    .then(|| format!("{} of {wanted} pods of {workload} run", count.running))
+            }
+            Condition::Unschedulable(workload) => {
+                (pods(workload).unschedulable == 0).then(|| format!("no pod of {workload} is unschedulable"))
+            }
+            Condition::Gone(workload) => {
+                let all = pods(workload).all;
+                (all > 0).then(|| format!("{all} pods of {workload} are there"))
+            }
+            Condition::Servers { pool, count } => {
+                let there = self.cloud.servers_by_pool().get(pool).copied().unwrap_or(0);
+                (there != *count).then(|| format!("{pool} has {there} servers"))
+            }
+            Condition::ReadyNodes { pool, count } => {
+                let ready = live.ready_nodes(POOL, pool);
+                (ready != *count as usize).then(|| format!("{pool} has {ready} ready nodes"))
+            }
+            Condition::Ordered(pool) => {
+                let orders = self.events().iter().any(|event| is_order(event, pool));
+                (!orders).then(|| format!("nothing was ordered for {pool}"))
+            }
+            Condition::GivenBack(pool) => {
+                let events = self.events();
+                let back = events.iter().any(|event| gives_back(event, pool, &events));
+                (!back).then(|| format!("nothing of {pool} was given back"))
+            }
+            Condition::Bitten(name) => {
+                (!self.ward.has_bitten(name)).then(|| format!("{name} has hurt nobody"))
+            }
+        }
+    }
+
+    fn events(&self) -> Vec<Arc<Event>> {
+        self.recorder.events()
+    }
+}
+
+fn is_order(event: &Event, pool: &str) -> bool {
+    let What::Call(call) = &event.what else { return false };
+    call.to == Api::Cloud
+        && call.method == "POST"
+        && call.path.ends_with("/servers")
+        && call.request.as_ref().is_some_and(|body| body["labels"][POOL] == pool)
+}
+
+fn gives_back(event: &Event, pool: &str, events: &[Arc<Event>]) -> bool {
+    let What::Call(call) = &event.what else { return false };
+    if call.to != Api::Cloud || call.method != "DELETE" {
+        return false;
+    }
+    let id = call.path.rsplit('/').next().and_then(|id| id.parse::<u64>().ok());
+    events.iter().any(|event| match &event.what {
+        What::Server(server) => Some(server.id) == id && server.labels.get(POOL).is_some_and(|of| of == pool),
+        _ => false,
+    })
+}

@@ -1,0 +1,242 @@
+//! The run: a plan and its parts become a history. The only orchestration there is.
+//!
+//! Phases follow each other: prepare, settle, act, heal, converge, account. Whatever happens is recorded where it
+//! happens; here is decided what happens next. It judges nothing.
+
+mod conditions;
+mod deeds;
+mod stage;
+mod workload;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use mock_clock::{Clock as _, ClockError, Time, VirtualClock};
+
+use crate::cloud::CloudError;
+use crate::cluster::ClusterError;
+use crate::door::DoorError;
+use crate::fault::FaultError;
+use crate::history::file::HistoryError;
+use crate::history::{AccountEvent, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
+use crate::plan::{Act, Plan};
+use crate::subject::{FillError, Profile, SubjectError};
+use stage::Stage;
+
+/// How long the subject may take until it is well.
+const WELL: Duration = Duration::from_secs(120);
+/// How long pods of the beginning may take to run; some never shall.
+const STEADY: Duration = Duration::from_secs(90);
+/// How often the harness tells how late it was.
+const LAG_EVERY: Duration = Duration::from_secs(60);
+
+/// What is to be run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// The plan.
+    pub plan: Plan,
+    /// The profile of the subject.
+    pub profile: Profile,
+    /// Its program.
+    pub program: PathBuf,
+    /// Arguments before those of the profile: for a program that is several.
+    pub before: Vec<String>,
+    /// What the history begins with; the run fills in what it finds out.
+    pub header: Header,
+    /// A directory for everything that is written, the history too.
+    pub directory: PathBuf,
+}
+
+/// Told of each event as it happens, with its number.
+pub type Watcher = Box<dyn FnMut(usize, &crate::history::Event) + Send>;
+
+/// Does what a plan says, and gives the history. An interrupted run gives the history so far, which says so.
+pub async fn run(
+    clock: VirtualClock,
+    order: Order,
+    mut watcher: Option<Watcher>,
+    interrupted: impl Future<Output = ()> + Send,
+) -> Result<History, RunError> {
+    let mut header = order.header.clone();
+    header.began = clock.now();
+    let stamp = clock.clone();
+    let now = move || {
+        let real_us = u64::try_from(stamp.real_elapsed().as_micros()).unwrap_or(u64::MAX);
+        (stamp.now(), real_us)
+    };
+    let recorder =
+        Recorder::to_file(&order.directory.join("history.jsonl"), &header, now).map_err(RunError::History)?;
+    let follower = recorder.follow();
+    let told = tokio::spawn(async move {
+        let mut follower = follower;
+        while let Some((number, event)) = follower.next().await {
+            if let Some(watcher) = watcher.as_mut() {
+                watcher(number, &event);
+            }
+        }
+    });
+    let lag = tokio::spawn(tell_lag(clock.clone(), recorder.clone()));
+    let done = {
+        let play = play(&clock, &order, &recorder);
+        let interrupted = std::pin::pin!(interrupted);
+        tokio::select! {
+            done = play => done,
+            () = interrupted => Err(RunError::Interrupted),
+        }
+    };
+    lag.abort();
+    if done.is_ok() {
+        recorder.record(What::End);
+        // The watcher has been told all by then.
+        let _ = told.await;
+    } else {
+        told.abort();
+    }
+    match done {
+        Ok(()) | Err(RunError::Interrupted) => Ok(recorder.history(header)),
+        Err(e) => Err(e),
+    }
+}
+
+/// From the first phase to the last.
+async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Result<(), RunError> {
+    recorder.record(What::Phase(Phase::Prepare));
+    let mut stage = Stage::set(clock, order, recorder).await?;
+    recorder.record(What::Phase(Phase::Settle));
+    stage.settle(&order.plan, WELL, STEADY).await;
+    recorder.record(What::Phase(Phase::Act));
+    let last = clock.now() + order.plan.longest.0;
+    for (number, planned) in order.plan.steps.iter().enumerate() {
+        let step = |change| {
+            recorder.record(What::Step(StepEvent { step: number, says: planned.says.clone(), change }));
+        };
+        step(StepChange::Begun);
+        let left = last.saturating_duration_since(clock.now());
+        match act(&mut stage, clock, number, planned.seed, &planned.says, &planned.act, left).await? {
+            None => step(StepChange::Done),
+            Some(instead) => step(StepChange::Overdue(instead)),
+        }
+    }
+    recorder.record(What::Phase(Phase::Heal));
+    stage.ward.heal_all();
+    recorder.record(What::Phase(Phase::Converge));
+    clock.sleep(order.plan.converge.0).await;
+    recorder.record(What::Phase(Phase::Account));
+    let account = stage.account();
+    recorder.record(What::Account(account));
+    stage.strike().await;
+    Ok(())
+}
+
+/// Does one step; says what was there instead if what it waited for did not come.
+async fn act(
+    stage: &mut Stage,
+    clock: &VirtualClock,
+    number: usize,
+    seed: u64,
+    says: &str,
+    act: &Act,
+    left: Duration,
+) -> Result<Option<String>, RunError> {
+    match act {
+        Act::Deploy(workload) => stage.deploy(workload).await?,
+        Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
+        Act::Remove(workload) => stage.remove(workload).await?,
+        Act::Wait(period) => drop(clock.sleep(period.0.min(left)).await),
+        Act::Until { condition, at_most } => return Ok(stage.until(condition, at_most.0.min(left)).await),
+        Act::Hurt { name, fault, lasting } => {
+            stage.ward.inject(name, says, fault).map_err(RunError::Fault)?;
+            if let Some(lasting) = lasting {
+                stage.heal_later(name, clock.now() + lasting.0);
+            }
+        }
+        Act::Heal(name) => stage.ward.heal(name),
+        Act::Node { deed, pool } => stage.do_to_node(deed, pool, seed).await?,
+        Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
+        Act::Subject(deed) => stage.do_to_subject(deed).await,
+    }
+    let _ = number;
+    Ok(None)
+}
+
+/// Tells now and then how late the harness itself was.
+async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
+    loop {
+        clock.sleep(LAG_EVERY).await;
+        let lag = clock.lag();
+        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        recorder.record(What::Lag(LagEvent {
+            late_us: micros(lag.late_max),
+            starved_us: micros(lag.starved_max),
+        }));
+    }
+}
+
+/// What is left at the end, as plain numbers.
+fn account(servers: BTreeMap<String, u32>, nodes: BTreeMap<String, u32>) -> AccountEvent {
+    AccountEvent { servers, nodes, pending_pods: 0, stray_leases: 0, cost_millis: 0, never_bit: Vec::new() }
+}
+
+/// Between two moments; nothing if the second is not later.
+trait Since {
+    fn saturating_duration_since(self, earlier: Time) -> Duration;
+}
+
+impl Since for Time {
+    fn saturating_duration_since(self, earlier: Time) -> Duration {
+        if self > earlier { self - earlier } else { Duration::ZERO }
+    }
+}
+
+/// Why a run has not come to its end. Reads after "failed to".
+#[derive(Debug)]
+pub enum RunError {
+    /// The clock.
+    Clock(ClockError),
+    /// The history cannot be written.
+    History(HistoryError),
+    /// The cluster does not start.
+    Cluster(ClusterError),
+    /// The cloud does not start, or refuses a deed of the plan.
+    Cloud(CloudError),
+    /// The door cannot be opened.
+    Door(DoorError),
+    /// The subject cannot be told what it must know.
+    Fill(FillError),
+    /// The subject cannot be started.
+    Subject(SubjectError),
+    /// A fault cannot be injected.
+    Fault(FaultError),
+    /// The cluster refuses the harness itself.
+    Kube(String, kube::Error),
+    /// A file cannot be written.
+    File(PathBuf, std::io::Error),
+    /// Somebody wanted it to end.
+    Interrupted,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Clock(e) => write!(f, "{e}"),
+            Self::History(e) => write!(f, "{e}"),
+            Self::Cluster(e) => write!(f, "{e}"),
+            Self::Cloud(e) => write!(f, "{e}"),
+            Self::Door(e) => write!(f, "{e}"),
+            Self::Fill(e) => write!(f, "{e}"),
+            Self::Subject(e) => write!(f, "{e}"),
+            Self::Fault(e) => write!(f, "{e}"),
+            Self::Kube(what, e) => write!(f, "{what}: {e}"),
+            Self::File(path, e) => write!(f, "write {}: {e}", path.display()),
+            Self::Interrupted => f.write_str("go on: it was interrupted"),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Shared by all that needs the cluster, the cloud and the world at once.
+type Shared<T> = Arc<T>;
