@@ -7,6 +7,8 @@ mod browser;
 mod pages;
 #[path = "report/rich.rs"]
 mod rich;
+#[path = "checks/setting.rs"]
+mod setting;
 #[path = "report/short.rs"]
 mod short;
 #[path = "checks/story.rs"]
@@ -24,6 +26,10 @@ use scaleproof::report::Telling;
 
 fn telling(history: &History) -> Telling {
     Telling::of(history, &judge(history), Some("runs/1/history.jsonl"))
+}
+
+fn rich_telling(history: &History) -> Telling {
+    Telling::of(history, &rich::rich_judgement(history), Some("runs/1/history.jsonl"))
 }
 
 /// The histories by which checks are judged.
