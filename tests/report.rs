@@ -28,6 +28,10 @@ fn telling(history: &History) -> Telling {
     Telling::of(history, &judge(history), Some("runs/1/history.jsonl"))
 }
 
+fn rich_telling(history: &History) -> Telling {
+    Telling::of(history, &rich::rich_judgement(history), Some("runs/1/history.jsonl"))
+}
+
 /// The histories by which checks are judged.
 fn stored() -> Vec<(PathBuf, History)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/histories");

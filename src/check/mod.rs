@@ -2,7 +2,7 @@
 //! verdicts.
 //!
 //! One property a file, with the promise it decides, the smallest history that violates it, and what it does not catch.
-//! [`catalogue`] lists them all; [`judge`] asks those that a history is about.
+//! [`catalogue()`] lists them all; [`judge()`] asks those that a history is about.
 
 /// A heading of cluster-autoscaler's FAQ.
 macro_rules! faq {

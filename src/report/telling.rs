@@ -221,7 +221,10 @@ impl Totals {
 }
 
 fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
-    let wanted = history.header.scenario.convicts.contains(&judged.code);
+    let convicts = &history.header.scenario.convicts;
+    let wanted = convicts.contains(&judged.code);
+    // A subject that is wrong on purpose may break more than it is known for.
+    let forgiven = wanted || (!convicts.is_empty() && !judged.asked);
     let mut finding = Finding {
         code: judged.code.clone(),
         promise: judged.promise.clone(),
@@ -248,7 +251,7 @@ fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
         }
         Outcome::Judged(Verdict::Violated { exercised, evidence }) => {
             finding.exercised = Some(*exercised);
-            finding.standing = if wanted { Standing::Convicted } else { Standing::Violated };
+            finding.standing = if forgiven { Standing::Convicted } else { Standing::Violated };
             finding.proofs = evidence.iter().map(|evidence| proof(history, notes, evidence)).collect();
         }
     }

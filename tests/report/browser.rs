@@ -6,10 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use scaleproof::report::html;
+use scaleproof::report::{Telling, html};
 
-use crate::rich::{big, rich};
-use crate::{folder, telling};
+use crate::rich::{big, big_judgement, rich};
+use crate::{folder, rich_telling};
 
 fn chromium() -> Option<PathBuf> {
     let named = std::env::var_os("SCALEPROOF_CHROMIUM").map(PathBuf::from);
@@ -90,8 +90,10 @@ fn said<'d>(dom: &'d str, name: &str) -> &'d str {
 fn a_browser_shows_the_page_and_a_reader_can_use_it() {
     let Some(chromium) = chromium() else { return };
     let folder = folder("browser");
-    for (name, history) in [("rich", rich()), ("big", big(150))] {
-        let page = html::page(&history, &telling(&history));
+    let (rich, big) = (rich(), big(150));
+    let large = Telling::of(&big, &big_judgement(&big, 150), None);
+    for (name, history, telling) in [("rich", &rich, rich_telling(&rich)), ("big", &big, large)] {
+        let page = html::page(history, &telling);
         let path = folder.join(format!("{name}.html"));
         fs::write(&path, page.replace("</body>", READER)).unwrap();
         let dom = open(&chromium, &path, &["--dump-dom".into()]);
@@ -115,7 +117,7 @@ fn a_browser_takes_a_picture_of_it_in_the_light_and_in_the_dark() {
     let folder = folder("picture");
     let history = rich();
     let path = folder.join("rich.html");
-    fs::write(&path, html::page(&history, &telling(&history))).unwrap();
+    fs::write(&path, html::page(&history, &rich_telling(&history))).unwrap();
     let mut pictures = Vec::new();
     for (name, scheme) in [("light", "1"), ("dark", "0")] {
         let picture = folder.join(format!("{name}.png"));

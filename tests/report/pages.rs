@@ -4,13 +4,19 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use scaleproof::history::History;
-use scaleproof::report::html;
+use scaleproof::report::{Telling, html};
 
-use crate::rich::{big, rich};
-use crate::{stored, telling};
+use crate::rich::{big, big_judgement, rich};
+use crate::{rich_telling, stored, telling};
 
 fn page(history: &History) -> String {
     html::page(history, &telling(history))
+}
+
+/// The page of a story of many servers.
+fn large(servers: usize) -> String {
+    let history = big(servers);
+    html::page(&history, &Telling::of(&history, &big_judgement(&history, servers), None))
 }
 
 /// The values of an attribute.
@@ -37,8 +43,8 @@ fn every_stored_history_has_a_page_that_needs_nothing_but_itself() {
     for (path, history) in stored() {
         whole(&path, &page(&history));
     }
-    for history in [rich(), big(120)] {
-        whole(Path::new(&history.header.scenario.path), &page(&history));
+    for (name, page) in [("rich", page(&rich())), ("big", large(120))] {
+        whole(Path::new(name), &page);
     }
 }
 
@@ -56,7 +62,8 @@ fn a_history_of_which_little_is_left_has_a_page_too() {
 
 #[test]
 fn everything_people_look_for_is_on_the_timeline() {
-    let page = page(&rich());
+    let history = rich();
+    let page = html::page(&history, &rich_telling(&history));
     let wants = [
         "band-evidence",
         "band-course",
@@ -91,7 +98,7 @@ fn everything_people_look_for_is_on_the_timeline() {
 
 #[test]
 fn a_page_stays_bounded_when_a_run_is_large() {
-    let page = page(&big(500));
+    let page = large(500);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
     assert!(page.contains("pool small: 500 nodes, at most 500"));
     assert!(page.matches("class=\"row").count() < 150);

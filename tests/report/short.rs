@@ -1,19 +1,18 @@
 //! The short reports: text, JSON, `JUnit`, Markdown.
 
-use scaleproof::check::{Verdict, catalogue};
+use scaleproof::check::{Judgement, Verdict, catalogue};
 use scaleproof::code::Code;
 use scaleproof::history::History;
 use scaleproof::report::text::{self, Paint};
 use scaleproof::report::{Standing, Telling, json, junit, markdown};
-use scaleproof::terms::Provider;
 use serde_json::Value;
 
-use crate::rich::rich;
-use crate::{stored, telling};
+use crate::rich::{rich, rich_judgement};
+use crate::{rich_telling, stored, telling};
 
 #[test]
 fn a_failure_is_readable_in_ten_lines_with_the_way_to_repeat_it() {
-    let mut telling = telling(&rich());
+    let mut telling = rich_telling(&rich());
     telling.findings.retain(|finding| finding.code == Code::new("MM-01"));
     let told = text::run(&telling, Paint::Plain);
     let lines: Vec<&str> = told.lines().collect();
@@ -38,11 +37,8 @@ fn a_failure_is_readable_in_ten_lines_with_the_way_to_repeat_it() {
 
 #[test]
 fn a_line_each_for_what_held_is_unknown_or_does_not_apply() {
-    let mut history = rich();
-    history.header.subject.provider = Provider::Karpenter;
-    let told = text::run(&telling(&history), Paint::Plain);
-    assert!(told.contains("MM-01 not applicable: it is no promise of the provider karpenter"), "{told}");
-    let told = text::run(&telling(&rich()), Paint::Plain);
+    let told = text::run(&rich_telling(&rich()), Paint::Plain);
+    assert!(told.contains("MM-02 not applicable: it is promised from 9.0.0"), "{told}");
     assert!(told.contains("SU-01 unknown: the fault quiet never hurt anybody"), "{told}");
     assert!(told.contains("SD-02 held (4 times)  "), "{told}");
 }
@@ -51,7 +47,7 @@ fn a_line_each_for_what_held_is_unknown_or_does_not_apply() {
 fn what_a_subject_writes_cannot_break_a_line_or_a_page() {
     let mut history = rich();
     history.header.scenario.title = "a\nb\u{1b}[2J | `` </summary><script>alert(1)</script>".into();
-    let told = telling(&history);
+    let told = rich_telling(&history);
     assert!(!text::run(&told, Paint::Plain).contains('\u{1b}'));
     let summary = markdown::summary(std::slice::from_ref(&told));
     let (outside, fenced) = summary.split_once("```text\n").unwrap();
@@ -63,17 +59,22 @@ fn what_a_subject_writes_cannot_break_a_line_or_a_page() {
 #[test]
 fn a_negative_scenario_is_well_when_the_subject_is_convicted_and_not_when_it_is_not() {
     let mut history = rich();
-    history.header.scenario.convicts = vec![Code::new("MM-01")];
-    history.header.scenario.expect.clear();
-    let standing = |history: &History, code| {
-        let told = telling(history);
-        told.findings.iter().find(|finding| finding.code == Code::new(code)).unwrap().standing
+    let mut judgement = rich_judgement(&history);
+    judgement.judged.retain(|judged| ["MM-01", "SD-01", "SD-02"].contains(&judged.code.as_str()));
+    judgement.judged[1].asked = false;
+    let standings = |history: &History, judgement: &Judgement| -> Vec<Standing> {
+        let told = Telling::of(history, judgement, None);
+        told.findings.iter().map(|finding| finding.standing).chain([told.standing]).collect()
     };
-    assert_eq!(standing(&history, "MM-01"), Standing::Convicted);
+    let (held, convicted, violated) = (Standing::Held, Standing::Convicted, Standing::Violated);
+    assert_eq!(standings(&history, &judgement), [violated, violated, held, violated], "no negative scenario");
+    history.header.scenario.convicts = vec![Code::new("MM-01")];
+    assert_eq!(standings(&history, &judgement), [convicted, convicted, held, convicted]);
+    judgement.judged[1].asked = true;
+    assert_eq!(standings(&history, &judgement), [convicted, violated, held, violated], "asked for, to hold");
     history.header.scenario.convicts = vec![Code::new("SD-02")];
-    history.events.retain(|event| !format!("{event:?}").contains("quiet"));
-    assert_eq!(standing(&history, "SD-02"), Standing::Violated);
-    assert_eq!(telling(&history).standing, Standing::Violated);
+    judgement.judged.retain(|judged| judged.code == Code::new("SD-02"));
+    assert_eq!(standings(&history, &judgement), [violated, violated], "the check is blind");
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn json_is_read_back_as_it_was_for_every_stored_history() {
 /// A field that goes or changes its meaning is a new schema; one that comes is not.
 #[test]
 fn the_fields_of_the_json_report_are_what_programs_know() {
-    let document = json::document(&[telling(&rich())]).unwrap();
+    let document = json::document(&[rich_telling(&rich())]).unwrap();
     let document: Value = serde_json::from_str(&document).unwrap();
     let has = |value: &Value, names: &str| {
         for name in names.split(' ') {
@@ -165,7 +166,7 @@ fn markdown_has_a_row_for_each_run_and_a_block_for_each_failure() {
 
 #[test]
 fn the_table_has_a_line_for_each_run_and_the_totals() {
-    let tellings = [telling(&rich()), telling(&rich())];
+    let tellings = [rich_telling(&rich()), rich_telling(&rich())];
     let table = text::table(&tellings, Paint::Plain);
     assert_eq!(table.lines().count(), 4, "{table}");
     assert!(

@@ -73,6 +73,17 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn half_of_a_run_is_half_of_the_width() {
+        let scale = Scale { span: Duration::from_secs(600) };
+        assert_eq!(
+            (scale.left(Duration::from_secs(300)), scale.part(Duration::from_secs(300), 10)),
+            ("50.000%".into(), 5)
+        );
+        assert_eq!(scale.width(Duration::from_secs(60), Duration::from_secs(660)), "90.000%");
+        assert_eq!((scale.tick(), scale.ticks().count()), (Duration::from_secs(60), 11));
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
