@@ -8,10 +8,8 @@ mod deeds;
 mod stage;
 mod workload;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use mock_clock::{Clock as _, ClockError, Time, VirtualClock};
@@ -21,15 +19,13 @@ use crate::cluster::ClusterError;
 use crate::door::DoorError;
 use crate::fault::FaultError;
 use crate::history::file::HistoryError;
-use crate::history::{AccountEvent, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
+use crate::history::{Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
 use crate::plan::{Act, Plan};
 use crate::subject::{FillError, Profile, SubjectError};
 use stage::Stage;
 
 /// How long the subject may take until it is well.
 const WELL: Duration = Duration::from_secs(120);
-/// How long pods of the beginning may take to run; some never shall.
-const STEADY: Duration = Duration::from_secs(90);
 /// How often the harness tells how late it was.
 const LAG_EVERY: Duration = Duration::from_secs(60);
 
@@ -106,7 +102,7 @@ async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Resul
     recorder.record(What::Phase(Phase::Prepare));
     let mut stage = Stage::set(clock, order, recorder).await?;
     recorder.record(What::Phase(Phase::Settle));
-    stage.settle(&order.plan, WELL, STEADY).await;
+    stage.settle(&order.plan, WELL).await;
     recorder.record(What::Phase(Phase::Act));
     let last = clock.now() + order.plan.longest.0;
     for (number, planned) in order.plan.steps.iter().enumerate() {
@@ -115,7 +111,7 @@ async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Resul
         };
         step(StepChange::Begun);
         let left = last.saturating_duration_since(clock.now());
-        match act(&mut stage, clock, number, planned.seed, &planned.says, &planned.act, left).await? {
+        match act(&mut stage, clock, planned.seed, &planned.says, &planned.act, left).await? {
             None => step(StepChange::Done),
             Some(instead) => step(StepChange::Overdue(instead)),
         }
@@ -135,7 +131,6 @@ async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Resul
 async fn act(
     stage: &mut Stage,
     clock: &VirtualClock,
-    number: usize,
     seed: u64,
     says: &str,
     act: &Act,
@@ -158,7 +153,6 @@ async fn act(
         Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
         Act::Subject(deed) => stage.do_to_subject(deed).await,
     }
-    let _ = number;
     Ok(None)
 }
 
@@ -173,11 +167,6 @@ async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
             starved_us: micros(lag.starved_max),
         }));
     }
-}
-
-/// What is left at the end, as plain numbers.
-fn account(servers: BTreeMap<String, u32>, nodes: BTreeMap<String, u32>) -> AccountEvent {
-    AccountEvent { servers, nodes, pending_pods: 0, stray_leases: 0, cost_millis: 0, never_bit: Vec::new() }
 }
 
 /// Between two moments; nothing if the second is not later.
@@ -237,6 +226,3 @@ impl fmt::Display for RunError {
 }
 
 impl std::error::Error for RunError {}
-
-/// Shared by all that needs the cluster, the cloud and the world at once.
-type Shared<T> = Arc<T>;

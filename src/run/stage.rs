@@ -10,7 +10,7 @@ use base64::Engine as _;
 use kube::Client;
 use mock_clock::{Clock as _, Time, VirtualClock};
 
-use super::{Order, RunError, Shared, account, workload};
+use super::{Order, RunError, workload};
 use crate::cloud::{self, Cloud};
 use crate::cluster::{Access, Cluster, Embedded, Observer};
 use crate::door::{Door, Upstream, Way};
@@ -24,14 +24,18 @@ use crate::world::{FixedNode, Timetable, World};
 /// The host that subjects without an endpoint option call.
 const CLOUD_HOST: &str = "api.hetzner.cloud";
 
+/// How long pods of the beginning may take to run; some never shall.
+const STEADY: Duration = Duration::from_secs(90);
+
+/// All parts of a run, as they stand.
 pub(super) struct Stage {
     pub(super) clock: VirtualClock,
     pub(super) recorder: Recorder,
     pub(super) client: Client,
     cluster: Box<dyn Cluster>,
-    pub(super) cloud: Shared<Cloud>,
-    pub(super) world: Shared<World>,
-    pub(super) door: Shared<Door>,
+    pub(super) cloud: Arc<Cloud>,
+    pub(super) world: Arc<World>,
+    pub(super) door: Arc<Door>,
     pub(super) observer: Observer,
     pub(super) ward: Ward,
     pub(super) replicas: Vec<Arc<Replica>>,
@@ -95,7 +99,7 @@ impl Stage {
         for workload in &plan.workloads {
             stage.deploy(workload).await?;
         }
-        stage.calm(Duration::from_secs(90)).await;
+        stage.calm(STEADY).await;
         for number in 0..plan.replicas {
             let replica = stage.start_subject(order, &access, number).await?;
             stage.replicas.push(replica);
@@ -168,7 +172,7 @@ impl Stage {
     }
 
     /// Waits until the subject has come to itself.
-    pub(super) async fn settle(&mut self, plan: &Plan, well: Duration, _steady: Duration) {
+    pub(super) async fn settle(&mut self, plan: &Plan, well: Duration) {
         let scan =
             plan.timers.get(&crate::terms::Timer::ScanInterval).map_or(Duration::from_secs(10), |it| it.0);
         self.clock.sleep((scan * 2).min(well)).await;
@@ -216,7 +220,8 @@ impl Stage {
             stray_leases: u32::try_from(live.stray_leases()).unwrap_or(u32::MAX),
             cost_millis: self.cloud.cost_millis(),
             never_bit: self.ward.never_bit().to_vec(),
-            ..account(self.cloud.servers_by_pool(), live.nodes_by(cloud::POOL))
+            servers: self.cloud.servers_by_pool(),
+            nodes: live.nodes_by(cloud::POOL),
         }
     }
 

@@ -42,7 +42,7 @@ pub(crate) mod head {
     pub(crate) const CROWDED: u64 = 24;
     /// u64: entries of the table of waits that were ever used; the others are empty.
     pub(crate) const WAITS_TOP: u64 = 32;
-    /// u64: remarks ever made; the last of them stand in their table.
+    /// u64: remarks ever made; the first of them stand in their table.
     pub(crate) const REMARKS_MADE: u64 = 40;
     /// u64: the thread that wants to start another program (thread id, process id above it); 0 is nobody.
     pub(crate) const EXEC_REQUEST: u64 = 64;
