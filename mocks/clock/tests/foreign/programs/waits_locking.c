@@ -12,23 +12,30 @@ static int futex(uint32_t *word, int operation, uint32_t value, struct timespec 
     return outcome(syscall(SYS_futex, word, operation, value, timeout, NULL, bits));
 }
 
+// As everybody does who wakes: the word changes first, or a waiter that does not sleep just now is not told.
 static void wake_word(struct wait *wait) {
+    __atomic_store_n(&wait->word, 1, __ATOMIC_SEQ_CST);
     futex(&wait->word, FUTEX_WAKE, INT32_MAX, NULL, 0);
+}
+
+// A waiter that finds the word changed is woken too.
+static int or_changed(struct wait *wait, int outcome) {
+    return outcome == -EAGAIN && __atomic_load_n(&wait->word, __ATOMIC_SEQ_CST) == 1 ? 0 : outcome;
 }
 
 static int futex_wait(struct wait *wait) {
     struct timespec length = span(wait->length);
-    return futex(&wait->word, FUTEX_WAIT, 0, &length, 0);
+    return or_changed(wait, futex(&wait->word, FUTEX_WAIT, 0, &length, 0));
 }
 
 static int bitset_monotonic(struct wait *wait) {
     struct timespec moment = at(CLOCK_MONOTONIC, wait->length);
-    return futex(&wait->word, FUTEX_WAIT_BITSET, 0, &moment, FUTEX_BITSET_MATCH_ANY);
+    return or_changed(wait, futex(&wait->word, FUTEX_WAIT_BITSET, 0, &moment, FUTEX_BITSET_MATCH_ANY));
 }
 
 static int bitset_wall(struct wait *wait) {
     struct timespec moment = at(CLOCK_REALTIME, wait->length);
-    return futex(&wait->word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, &moment, FUTEX_BITSET_MATCH_ANY);
+    return or_changed(wait, futex(&wait->word, FUTEX_WAIT_BITSET | FUTEX_CLOCK_REALTIME, 0, &moment, FUTEX_BITSET_MATCH_ANY));
 }
 
 // The lock that knows who holds it: the thread that prepares holds it until it wakes the waiter.
@@ -53,12 +60,12 @@ static int lock_pi2(struct wait *wait) {
 // The calls that came later have a number of their own each.
 static int new_futex_wait(struct wait *wait) {
     struct timespec moment = at(CLOCK_MONOTONIC, wait->length);
-    return outcome(syscall(455, &wait->word, 0UL, 0xffffffffUL, 2 /* 32 bits */, &moment, CLOCK_MONOTONIC));
+    return or_changed(wait, outcome(syscall(455, &wait->word, 0UL, 0xffffffffUL, 2 /* 32 bits */, &moment, CLOCK_MONOTONIC)));
 }
 
 static int new_futex_wait_wall(struct wait *wait) {
     struct timespec moment = at(CLOCK_REALTIME, wait->length);
-    return outcome(syscall(455, &wait->word, 0UL, 0xffffffffUL, 2 /* 32 bits */, &moment, CLOCK_REALTIME));
+    return or_changed(wait, outcome(syscall(455, &wait->word, 0UL, 0xffffffffUL, 2 /* 32 bits */, &moment, CLOCK_REALTIME)));
 }
 
 static int futex_waitv(struct wait *wait) {
@@ -67,7 +74,7 @@ static int futex_waitv(struct wait *wait) {
         uint32_t flags, reserved;
     } words[1] = {{0, (uint64_t)(uintptr_t)&wait->word, 2, 0}};
     struct timespec moment = at(CLOCK_MONOTONIC, wait->length);
-    return outcome(syscall(449, words, 1, 0, &moment, CLOCK_MONOTONIC));
+    return or_changed(wait, outcome(syscall(449, words, 1, 0, &moment, CLOCK_MONOTONIC)));
 }
 
 static void prepare_condition(struct wait *wait, clockid_t clock) {
