@@ -44,9 +44,6 @@ fn check(history: &History) -> Verdict {
 }
 
 fn blocks(_: &Scene<'_>, pod: &Pod, _: Time) -> bool {
-    let freed = pod
-        .annotations
-        .get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-        .is_some_and(|value| value == "true");
+    let freed = pod.safe_to_evict() == Some(true);
     pod.owner.is_none() && !freed
 }

@@ -90,10 +90,7 @@ fn decide(scene: &Scene<'_>, tally: &mut Tally, node: &str, from: Time, until: T
 fn freed_alone(scene: &Scene<'_>, node: &str, at: Time) -> bool {
     let pods = scene.occupants(node, at);
     let freed = |pod: &Pod| {
-        let annotated = pod
-            .annotations
-            .get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-            .is_some_and(|value| value == "true");
+        let annotated = pod.safe_to_evict() == Some(true);
         let allows =
             |budget: &Budget| budget.covers(pod) && budget.allowed.is_some_and(|allowed| allowed > 0);
         let budget = scene.budgets.values().any(|track| track.at(at).is_some_and(allows));

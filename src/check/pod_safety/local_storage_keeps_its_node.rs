@@ -50,10 +50,7 @@ fn check(history: &History) -> Verdict {
 const SAFE_VOLUMES: &str = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes";
 
 fn blocks(scene: &Scene<'_>, pod: &Pod, _: Time) -> bool {
-    let freed = pod
-        .annotations
-        .get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-        .is_some_and(|value| value == "true");
+    let freed = pod.safe_to_evict() == Some(true);
     let safe: Vec<&str> =
         pod.annotations.get(SAFE_VOLUMES).map(|names| names.split(',').collect()).unwrap_or_default();
     let local =

@@ -50,10 +50,7 @@ fn check(history: &History) -> Verdict {
 }
 
 fn blocks(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
-    let freed = pod
-        .annotations
-        .get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-        .is_some_and(|value| value == "true");
+    let freed = pod.safe_to_evict() == Some(true);
     let budget =
         |track: &Track<Budget>| track.ever(at - TIE, at + TIE, |budget| budget.obscure || budget.covers(pod));
     let young = scene

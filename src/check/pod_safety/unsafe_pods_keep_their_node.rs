@@ -44,7 +44,5 @@ fn check(history: &History) -> Verdict {
 }
 
 fn blocks(_: &Scene<'_>, pod: &Pod, _: Time) -> bool {
-    pod.annotations
-        .get("cluster-autoscaler.kubernetes.io/safe-to-evict")
-        .is_some_and(|value| value == "false")
+    pod.safe_to_evict() == Some(false)
 }

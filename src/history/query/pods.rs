@@ -99,6 +99,11 @@ impl Pod {
         self.mirror || self.owner.as_ref().is_some_and(|(kind, _)| kind == "DaemonSet")
     }
 
+    /// Whether its annotation says that it may be evicted, if it says so or the contrary.
+    pub fn safe_to_evict(&self) -> Option<bool> {
+        self.annotations.get("cluster-autoscaler.kubernetes.io/safe-to-evict")?.parse().ok()
+    }
+
     /// Whether it makes a node needed: it is bound there, not over, and no resident.
     pub fn occupies(&self, node: &str) -> bool {
         self.node.as_deref() == Some(node) && !self.finished() && !self.resident()
