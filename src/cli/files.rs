@@ -10,7 +10,6 @@ use super::complain;
 use crate::exit::Exit;
 use crate::scenario::{self, Known, Scenario};
 use crate::subject::{self, Profile};
-use crate::terms::Room;
 
 /// Where profiles are, unless a path is given.
 const PROFILES: &str = "fixtures/autoscalers";
@@ -80,19 +79,6 @@ pub(super) fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
         waiting.extend(entries);
     }
     Ok(found)
-}
-
-/// What a machine of the mocked cloud has room for.
-pub(super) fn machine_room(machine: &str) -> Option<Room> {
-    let catalogue = Catalogue::builtin();
-    let sold = catalogue.server_type(machine)?;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "a catalogue counts in small GiB"
-    )]
-    let memory_mib = (sold.memory * 1024.0) as u64;
-    Some(Room { cpu_milli: sold.cores * 1000, memory_mib })
 }
 
 fn trouble(written: &Value) -> Result<(), String> {

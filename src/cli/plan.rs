@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{complain, files, say};
+use crate::cloud;
 use crate::exit::Exit;
 use crate::plan;
 
@@ -29,7 +30,7 @@ pub(super) fn plan(arguments: &Arguments) -> Result<Exit, Exit> {
     // Both are read, so that the mistakes of both are told.
     let (scenario, profile) = (files::scenario(&arguments.scenario), files::profile(&arguments.subject));
     let (scenario, profile) = (scenario?, profile?);
-    let plan = plan::make(&scenario, &profile, arguments.seed, &files::machine_room).map_err(|error| {
+    let plan = plan::make(&scenario, &profile, arguments.seed, &cloud::room).map_err(|error| {
         complain(&format!("error: {}: failed to {error}", arguments.scenario.display()));
         Exit::BadInput
     })?;

@@ -9,6 +9,7 @@ use mock_clock::{Clock as _, IdleSkip, Mode, VirtualClock};
 use super::check::{exit, reports, write};
 use super::{complain, files, say};
 use crate::check::judge;
+use crate::cloud;
 use crate::exit::Exit;
 use crate::history::{
     ClusterFacts, Event, Header, MachineFacts, ScenarioFacts, StepChange, SubjectFacts, What, file,
@@ -189,7 +190,7 @@ impl One<'_> {
     /// Runs it and tells; nothing if it is not about this subject.
     fn run(&self, scenario: &crate::scenario::Scenario) -> Result<Option<Telling>, Exit> {
         let title = self.path.display();
-        let plan = match plan::make(scenario, &self.subject.profile, self.seed, &files::machine_room) {
+        let plan = match plan::make(scenario, &self.subject.profile, self.seed, &cloud::room) {
             Ok(plan) => plan,
             Err(error) if error.is_about_subject() => {
                 say(&format!("not applicable {title}: {error}"))?;

@@ -12,7 +12,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mock_clock::{Clock as _, ClockError, Time, VirtualClock};
+use mock_clock::{Clock as _, ClockError, VirtualClock};
 
 use crate::cloud::CloudError;
 use crate::cluster::ClusterError;
@@ -110,7 +110,7 @@ async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Resul
             recorder.record(What::Step(StepEvent { step: number, says: planned.says.clone(), change }));
         };
         step(StepChange::Begun);
-        let left = last.saturating_duration_since(clock.now());
+        let left = last - clock.now();
         match act(&mut stage, clock, planned.seed, &planned.says, &planned.act, left).await? {
             None => step(StepChange::Done),
             Some(instead) => step(StepChange::Overdue(instead)),
@@ -166,17 +166,6 @@ async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
             late_us: micros(lag.late_max),
             starved_us: micros(lag.starved_max),
         }));
-    }
-}
-
-/// Between two moments; nothing if the second is not later.
-trait Since {
-    fn saturating_duration_since(self, earlier: Time) -> Duration;
-}
-
-impl Since for Time {
-    fn saturating_duration_since(self, earlier: Time) -> Duration {
-        if self > earlier { self - earlier } else { Duration::ZERO }
     }
 }
 
