@@ -191,11 +191,8 @@ impl Process {
                 continue;
             };
             seen += 1;
-            match thread.state {
-                'T' | 't' => stopped += 1,
-                'Z' | 'X' => dead += 1,
-                _ => {}
-            }
+            stopped += usize::from(thread.is_stopped());
+            dead += usize::from(matches!(thread.state, 'Z' | 'X'));
             let Some(stat) = found.stat else { continue };
             self.stale |= stat.threads != listed;
             if stat.is_awake() {
@@ -282,7 +279,8 @@ impl Thread {
         // When it waits no more, its counters tell nothing until they have been read again.
         self.had_run = true;
         let mut found = Found { ran: false, stat: None };
-        if care == Care::Glance {
+        // Once seen stopped it is looked at, or nobody would find out that it goes on.
+        if care == Care::Glance && !self.is_stopped() {
             return Ok(Some(found));
         }
         for chance in 0..CHANCES {
@@ -309,6 +307,11 @@ impl Thread {
         let stat = Stat::parse(&text)?;
         self.state = stat.state;
         Ok(Some(stat))
+    }
+
+    /// By a signal or a debugger, when its state was last read.
+    fn is_stopped(&self) -> bool {
+        matches!(self.state, 'T' | 't')
     }
 
     /// Only of a thread off its processor does the kernel tell where it waits.
@@ -436,6 +439,31 @@ mod tests {
         see(Care::Full, "exec sleep 600", "-CONT", &Look::Asleep);
         see(Care::Glance, "exec sleep 600", "-CONT", &Look::Asleep);
         see(Care::Full, "exec sleep 600", "-STOP", &Look::Stopped);
+    }
+
+    /// A glance reads no state of one whose wait is in the table: it must not go on believing that it is stopped.
+    #[test]
+    fn one_who_waits_and_was_stopped_is_seen_to_go_on() {
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id();
+        let signal = |name: &str| {
+            std::process::Command::new("kill").args([name, &pid.to_string()]).status().unwrap();
+        };
+        let mut process = Process::new(pid);
+        let waits = BTreeMap::from([(pid, 1)]);
+        let mut sees = |care, wanted: Look| {
+            (0..2_000).any(|_| {
+                machine::pause(Duration::from_millis(1));
+                process.look(care, |_| false, &waits).unwrap() == wanted
+            })
+        };
+        signal("-STOP");
+        let stopped = sees(Care::Full, Look::Stopped);
+        signal("-CONT");
+        let goes_on = sees(Care::Glance, Look::Asleep);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!((stopped, goes_on), (true, true));
     }
 
     #[test]
