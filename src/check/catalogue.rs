@@ -93,6 +93,13 @@ checks! {
     configuration::orders_get_their_time,
     fault_tolerance::hung_calls_are_noticed,
     bounds::unregistered_stay_at_minimum,
+    fault_tolerance::lost_answers_are_lived_with,
+    fault_tolerance::a_failed_look_costs_no_server,
+    fault_tolerance::failed_orders_are_cleared_away,
+    fault_tolerance::conflicts_do_not_freeze,
+    fault_tolerance::short_outages_are_survived,
+    hygiene::ends_leave_nothing,
+    hygiene::events_tell_what_happens,
 }
 
 /// All expectations, by their codes.

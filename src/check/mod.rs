@@ -48,6 +48,8 @@ mod fault_tolerance;
 mod fit;
 mod hygiene;
 mod judge;
+mod leftovers;
+mod making;
 mod pod_safety;
 mod reaction;
 mod scale_down;

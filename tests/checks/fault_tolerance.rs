@@ -1,6 +1,7 @@
 //! Stories about the faults of others.
 
-use scaleproof::terms::Api;
+use scaleproof::history::FaultChange;
+use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
 use super::Case;
@@ -45,6 +46,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
     .into_iter()
     .chain(of_the_cloud())
+    .chain(of_orders())
     .chain(of_nodes())
     .chain(of_the_subject())
     .collect()
@@ -88,6 +90,79 @@ fn of_the_cloud() -> Vec<Case> {
         ("FT-16", "tried_again", "held", refused().give_back(740, 1).end(2000)),
         ("FT-16", "left_so", "violated", refused().end(2000)),
         ("FT-16", "never_refused", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
+    ]
+}
+
+/// Orders whose making is looked at, lost in the answer, or met by conflicts.
+fn of_orders() -> Vec<Case> {
+    let lost = || Story::new().pending(100, "web-1").order_lost(112, "small", 7);
+    let ordered = || {
+        let story = Story::new().pending(100, "web-1").server_as(112, 7, "small", "initializing");
+        story.call(112, Api::Cloud, "POST", "/v1/servers", |call| {
+            call.request = Some(json!({"name": "small-7", "labels": {"hcloud/node-group": "small"}}));
+            call.status = 201;
+            call.answer =
+                Some(json!({"server": {"id": 7}, "action": {"id": 1}, "next_actions": [{"id": 2}]}));
+        })
+    };
+    let look = |story: Story, second, status: u16, says: &str| {
+        let answer = json!({"actions": [{"id": 1, "status": "success"}, {"id": 2, "status": says}]});
+        story.call(second, Api::Cloud, "GET", "/v1/actions", |call| {
+            call.query = "id=1&id=2&page=1".into();
+            call.status = status;
+            call.answer = (status == 200).then_some(answer);
+        })
+    };
+    let arrives = |story: Story| {
+        story.server_as(130, 7, "small", "running").node(150, 7, "small").runs(160, "web-1", "small-7")
+    };
+    let conflicts = |seconds: &[u64]| {
+        let met = |story: Story, second: &u64| {
+            story.call(*second, Api::Cloud, "GET", "/v1/servers", |call| call.status = 409)
+        };
+        let story = Story::new().fault(90, "conflicts", FaultChange::Injected("conflicts".into()));
+        let story = story.fault(100, "conflicts", FaultChange::Bit("GET".into()));
+        seconds.iter().fold(story, met).fault(700, "conflicts", FaultChange::Healed(1))
+    };
+    let listed = |story: Story, second| story.call(second, Api::Cloud, "GET", "/v1/servers", |_| {});
+    vec![
+        ("FT-03", "looks_again", "held", arrives(look(ordered(), 114, 503, "")).end(900)),
+        ("FT-03", "gives_up", "violated", look(ordered(), 114, 503, "").give_back(115, 7).end(900)),
+        (
+            "FT-03",
+            "was_told_of_a_failure",
+            "held",
+            look(look(ordered(), 114, 503, ""), 116, 200, "error").give_back(117, 7).end(900),
+        ),
+        ("FT-03", "no_look_failed", "unknown", arrives(look(ordered(), 114, 200, "running")).end(900)),
+        ("FT-04", "given_back", "held", look(ordered(), 114, 200, "error").give_back(115, 7).end(900)),
+        ("FT-04", "left", "violated", look(ordered(), 114, 200, "error").end(900)),
+        (
+            "FT-04",
+            "ordered_again_at_once",
+            "violated",
+            look(ordered(), 114, 200, "error").give_back(115, 7).order(130, "small", 8).end(900),
+        ),
+        ("FT-04", "no_creation_failed", "unknown", arrives(look(ordered(), 114, 200, "success")).end(900)),
+        ("FT-05", "goes_on", "held", conflicts(&[100, 300, 600]).status(720).end(2000)),
+        ("FT-05", "frozen", "violated", conflicts(&[100, 300, 600]).end(2000)),
+        ("FT-05", "only_lists", "violated", listed(conflicts(&[100, 300, 600]), 720).end(2000)),
+        ("FT-05", "only_for_a_moment", "unknown", conflicts(&[650, 680]).status(720).end(2000)),
+        ("FT-08", "used", "held", lost().node(150, 7, "small").runs(160, "web-1", "small-7").end(2000)),
+        ("FT-08", "given_back", "held", lost().give_back(1100, 7).end(2000)),
+        ("FT-08", "left", "violated", lost().end(2000)),
+        (
+            "FT-08",
+            "bought_again_and_again",
+            "violated",
+            lost().order_lost(113, "small", 8).order(114, "small", 9).node(150, 7, "small").end(2000),
+        ),
+        (
+            "FT-08",
+            "all_were_answered",
+            "unknown",
+            Story::new().pending(100, "web-1").order(112, "small", 7).node(150, 7, "small").end(2000),
+        ),
     ]
 }
 
@@ -161,7 +236,27 @@ fn of_the_subject() -> Vec<Case> {
         let story = Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
         story.killed(703, 0).started(705, 0)
     };
+    let renew = |story: Story, second, status: u16| {
+        let path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/cluster-autoscaler";
+        story.call(second, Api::Kubernetes, "PUT", path, |call| {
+            call.status = status;
+            call.fate = (status == 0).then(|| "outage".into());
+        })
+    };
+    let outage = || {
+        let story = Story::new().timer(Timer::LeaseRenewDeadline, "10s");
+        renew(renew(story, 100, 200), 102, 0)
+    };
     vec![
+        ("FT-09", "goes_on", "held", renew(renew(outage(), 104, 0), 106, 200).end(900)),
+        ("FT-09", "ends_at_once", "violated", outage().exited(103, 255).started(105, 0).end(900)),
+        ("FT-09", "is_told_to_end", "unknown", outage().killed(103, 0).exited(103, 0).end(900)),
+        (
+            "FT-09",
+            "ends_after_the_deadline",
+            "unknown",
+            renew(outage(), 108, 0).exited(112, 255).started(115, 0).end(900),
+        ),
         ("FT-06", "noticed", "held", hung().health(810, 500).end(2000)),
         ("FT-06", "not_noticed", "violated", hung().end(2000)),
         (

@@ -20,59 +20,131 @@ pub(crate) fn cases() -> Vec<Case> {
             .fold(Story::new(), |story, second| story.call(second, Api::Cloud, "GET", "/v1/servers", |_| {}))
             .end(3800)
     };
+    of_ends_and_events()
+        .into_iter()
+        .chain(vec![
+            ("HY-01", "used", "held", bought().node(150, 7, "small").runs(160, "web-1", "small-7").end(9000)),
+            ("HY-01", "given_back", "held", {
+                let story =
+                    bought().node(150, 7, "small").runs(160, "web-1", "small-7").pod_gone(900, "web-1");
+                story.removal(1510, 7).end(9000)
+            }),
+            ("HY-01", "left", "violated", bought().pod_gone(130, "web-1").end(9000)),
+            (
+                "HY-01",
+                "left_empty",
+                "violated",
+                bought().pod_gone(130, "web-1").node(150, 7, "small").end(9000),
+            ),
+            ("HY-01", "ends_too_soon", "unknown", bought().pod_gone(130, "web-1").end(900)),
+            ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
+            ("HY-02", "never_gone", "violated", bought().end(2000)),
+            ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
+            ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
+            ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
+            ("HY-03", "never_gone", "violated", slow().end(2000)),
+            (
+                "HY-03",
+                "tried_again_at_once",
+                "violated",
+                slow().give_back(412, 7).order_slow(430, "small", 8).end(2000),
+            ),
+            ("HY-03", "made_in_time", "unknown", bought().end(2000)),
+            (
+                "HY-04",
+                "kept",
+                "held",
+                slow()
+                    .server_as(372, 7, "small", "running")
+                    .node(400, 7, "small")
+                    .runs(410, "web-1", "small-7")
+                    .end(2000),
+            ),
+            (
+                "HY-04",
+                "thrown_away",
+                "violated",
+                slow().server_as(372, 7, "small", "running").give_back(412, 7).end(2000),
+            ),
+            ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
+            ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
+            ("HY-05", "kept", "violated", needed().end(1000)),
+            ("HY-05", "not_needed", "unknown", candidate().end(1000)),
+            ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
+            (
+                "HY-06",
+                "fresh",
+                "held",
+                (10..90).fold(Story::new(), |story, tens| story.status(tens * 10)).end(900),
+            ),
+            ("HY-06", "stale", "violated", Story::new().status(100).end(900)),
+            ("HY-06", "never", "unknown", Story::new().end(900)),
+            ("HY-08", "few", "held", asks(60)),
+            ("HY-08", "many", "violated", asks(25)),
+            ("HY-08", "never_idle", "unknown", Story::new().pending(100, "web-1").end(3800)),
+        ])
+        .collect()
+}
+
+fn of_ends_and_events() -> Vec<Case> {
+    let told = |story: Story, second: u64, reason: &str, kind: &str, name: &str| {
+        let about = json!({"reason": reason, "involvedObject": {"kind": kind, "name": name}});
+        story.object(second, "Event", &format!("default/{reason}-{name}"), about)
+    };
+    let bought = || {
+        let story = told(Story::new(), 1, "Scheduled", "Pod", "another").pending(100, "web-1");
+        story.order(112, "small", 7).node(150, 7, "small").runs(160, "web-1", "small-7")
+    };
+    let said = || {
+        let story = told(bought(), 112, "ScaledUpGroup", "ConfigMap", "cluster-autoscaler-status");
+        told(story, 112, "TriggeredScaleUp", "Pod", "web-1")
+    };
+    let emptied = || said().pod_gone(300, "web-1").removal(1000, 7);
+    let giant = || {
+        let asks = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "100"}}}]}});
+        told(Story::new(), 1, "Scheduled", "Pod", "another").pending_as(100, "giant", asks)
+    };
+    let ended = |story: Story| story.killed(703, 0).exited(703, 0).started(705, 0);
+    let draining =
+        || Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+    let buying = || ended(Story::new().pending(690, "web-1").order(700, "small", 7));
     vec![
-        ("HY-01", "used", "held", bought().node(150, 7, "small").runs(160, "web-1", "small-7").end(9000)),
-        ("HY-01", "given_back", "held", {
-            let story = bought().node(150, 7, "small").runs(160, "web-1", "small-7").pod_gone(900, "web-1");
-            story.removal(1510, 7).end(9000)
-        }),
-        ("HY-01", "left", "violated", bought().pod_gone(130, "web-1").end(9000)),
-        ("HY-01", "left_empty", "violated", bought().pod_gone(130, "web-1").node(150, 7, "small").end(9000)),
-        ("HY-01", "ends_too_soon", "unknown", bought().pod_gone(130, "web-1").end(900)),
-        ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
-        ("HY-02", "never_gone", "violated", bought().end(2000)),
-        ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
-        ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
-        ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
-        ("HY-03", "never_gone", "violated", slow().end(2000)),
+        ("HY-07", "told_of_an_order", "held", said().end(900)),
+        ("HY-07", "not_told_of_an_order", "violated", bought().end(900)),
         (
-            "HY-03",
-            "tried_again_at_once",
-            "violated",
-            slow().give_back(412, 7).order_slow(430, "small", 8).end(2000),
-        ),
-        ("HY-03", "made_in_time", "unknown", bought().end(2000)),
-        (
-            "HY-04",
-            "kept",
+            "HY-07",
+            "told_of_a_removal",
             "held",
-            slow()
-                .server_as(372, 7, "small", "running")
-                .node(400, 7, "small")
-                .runs(410, "web-1", "small-7")
-                .end(2000),
+            told(emptied(), 1001, "ScaleDown", "Node", "small-7").end(1900),
         ),
+        ("HY-07", "not_told_of_a_removal", "violated", emptied().end(1900)),
         (
-            "HY-04",
-            "thrown_away",
-            "violated",
-            slow().server_as(372, 7, "small", "running").give_back(412, 7).end(2000),
-        ),
-        ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
-        ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
-        ("HY-05", "kept", "violated", needed().end(1000)),
-        ("HY-05", "not_needed", "unknown", candidate().end(1000)),
-        ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
-        (
-            "HY-06",
-            "fresh",
+            "HY-07",
+            "told_of_a_giant",
             "held",
-            (10..90).fold(Story::new(), |story, tens| story.status(tens * 10)).end(900),
+            told(giant(), 112, "NotTriggerScaleUp", "Pod", "giant").end(900),
         ),
-        ("HY-06", "stale", "violated", Story::new().status(100).end(900)),
-        ("HY-06", "never", "unknown", Story::new().end(900)),
-        ("HY-08", "few", "held", asks(60)),
-        ("HY-08", "many", "violated", asks(25)),
-        ("HY-08", "never_idle", "unknown", Story::new().pending(100, "web-1").end(3800)),
+        ("HY-07", "not_told_of_a_giant", "violated", giant().end(900)),
+        (
+            "HY-07",
+            "nothing_was_recorded",
+            "unknown",
+            Story::new().pending(100, "web-1").order(112, "small", 7).node(150, 7, "small").end(900),
+        ),
+        ("HY-10", "taint_cleared", "held", ended(draining()).untaint(730, "small-1").end(2000)),
+        ("HY-10", "taint_left", "violated", ended(draining()).end(2000)),
+        (
+            "HY-10",
+            "server_used",
+            "held",
+            buying().node(740, 7, "small").runs(750, "web-1", "small-7").end(2000),
+        ),
+        ("HY-10", "server_left", "violated", buying().end(2900)),
+        (
+            "HY-10",
+            "killed",
+            "unknown",
+            draining().killed(703, 0).started(705, 0).untaint(730, "small-1").end(2000),
+        ),
     ]
 }

@@ -1,6 +1,8 @@
 //! Promises that nothing is left lying about. One a file, named after its claim.
 
 pub(in crate::check) mod candidates_are_cleared;
+pub(in crate::check) mod ends_leave_nothing;
+pub(in crate::check) mod events_tell_what_happens;
 pub(in crate::check) mod finished_orders_are_kept;
 pub(in crate::check) mod idle_calls_are_few;
 pub(in crate::check) mod nothing_leaks;

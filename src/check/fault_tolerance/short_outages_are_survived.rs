@@ -1,0 +1,90 @@
+//! FT-09. A process that nobody ended does not end after it failed to renew its lease, before the renew deadline has passed since
+//! it last could.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  PUT of the lease: 200
+//! 2 s  PUT of the lease: no answer
+//! 3 s  the subject ends
+//! ```
+//!
+//! It does not catch what the next process makes of it: that is SU-02 and HY-01.
+
+use mock_clock::Time;
+
+use crate::check::scene::{Scene, TIE, timed, went_wrong};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{History, SubjectChange, What};
+use crate::terms::{Api, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("FT-09"),
+    promise: "An outage of the API that is shorter than the renew deadline of the lease does not end the subject",
+    cite: &[flag!("--leader-elect-renew-deadline")],
+    level: Level::Must,
+    kind: Kind::FaultTolerance,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+/// What has become of the lease of one process.
+#[derive(Default)]
+struct Lease {
+    renewed: Option<Time>,
+    /// The first call that went wrong since.
+    failed: Option<usize>,
+    /// The process was ended by the harness.
+    told: bool,
+}
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::LeaseRenewDeadline], |scene, [deadline]| {
+        let mut tally = Tally::default();
+        for replica in 0..history.header.subject.replicas {
+            let mut lease = Lease::default();
+            for (event, happened) in history.events.iter().enumerate() {
+                match &happened.what {
+                    What::Call(call) if call.to == Api::Kubernetes && call.replica == replica => {
+                        let renews = call.path.ends_with("/leases/cluster-autoscaler") && !call.open;
+                        if renews && went_wrong(call) {
+                            lease.failed.get_or_insert(event);
+                        } else if renews && call.method != "GET" && call.status == 200 {
+                            survived(scene, &mut tally, replica, &lease, happened.at);
+                            lease = Lease { renewed: Some(happened.at), ..Lease::default() };
+                        }
+                    }
+                    What::Subject(subject) if subject.replica == replica => match subject.change {
+                        SubjectChange::Started { .. } => lease = Lease::default(),
+                        SubjectChange::Killed | SubjectChange::Paused => lease.told = true,
+                        SubjectChange::Exited { .. } => {
+                            if let (Some(renewed), Some(failed), false) =
+                                (lease.renewed, lease.failed, lease.told)
+                                && happened.at + TIE < renewed + deadline
+                            {
+                                let after = (happened.at - renewed).as_secs();
+                                let says = format!(
+                                    "replica {replica} ended {after} s after it had last renewed its lease"
+                                );
+                                tally.violated(says, [failed, event]);
+                            }
+                        }
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
+        tally.verdict("no lease failed to be renewed and was renewed later")
+    })
+}
+
+fn survived(scene: &Scene<'_>, tally: &mut Tally, replica: u32, lease: &Lease, now: Time) {
+    let since = lease.renewed.filter(|_| lease.failed.is_some());
+    if since.is_some_and(|since| scene.same(replica, since, now)) {
+        tally.exercised();
+    }
+}

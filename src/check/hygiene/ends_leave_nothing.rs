@@ -1,0 +1,94 @@
+//! HY-10. After a process was told to end, and ended by itself, the next one takes away the taints of its removals within a minute
+//! after it could act, and two loops; and each server that it had ordered and that had no node yet is registered, given back or
+//! gone once the provision time and the listing of machines have passed since the next start.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  the subject is told to end while small-a carries ToBeDeletedByClusterAutoscaler, and ends
+//!   1 s  it is started again
+//! 120 s  small-a still carries the taint
+//! ```
+//!
+//! It does not catch processes that are killed: that is FT-13.
+
+use mock_clock::Time;
+
+use crate::check::leftovers::taints_go;
+use crate::check::scene::{TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::{History, SubjectChange, What, query};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-10"),
+    promise: "What a process that is told to end leaves half done is cleared away or finished by the next one",
+    cite: &[thread!(5200)],
+    level: Level::Should,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ProvisionTime], |scene, [provision]| {
+        let mut tally = Tally::default();
+        for (ended, replica) in orderly_ends(history) {
+            let next = query::starts(history)
+                .into_iter()
+                .find(|(started, _, other)| *started >= ended && *other == replica);
+            let Some((started, event, _)) = next else { continue };
+            taints_go(scene, &mut tally, started, event);
+            for order in scene.orders.iter().filter(|order| order.began <= ended) {
+                let Some(id) = scene.server_of(order) else { continue };
+                let there = |at: Time| scene.servers.get(&id).is_some_and(|track| track.at(at).is_some());
+                let unfinished = there(started)
+                    && !scene.given_back(id, started)
+                    && scene.registered(id).is_none_or(|at| at > started);
+                if !unfinished {
+                    continue;
+                }
+                let until = started.max(order.ended) + provision + scene.listing();
+                let pool = scene.pool_of(id).and_then(|pool| scene.pool(pool));
+                let spare = pool.is_some_and(|pool| scene.live(&pool.name, until).len() > pool.min as usize);
+                let finished = scene.registered(id).is_some_and(|at| at <= until)
+                    || scene.given_back(id, until)
+                    || (!there(until) && until <= scene.end);
+                if finished {
+                    tally.exercised();
+                } else if spare
+                    && scene.watched(started, until)
+                    && scene.free(started.max(order.ended) + TIE + scene.slack() * 6, until)
+                {
+                    tally.violated(
+                        format!("server {id}, which the process before had ordered, was left without a node"),
+                        [order.event, event],
+                    );
+                }
+            }
+        }
+        tally.verdict("the subject was not told to end while it had something half done")
+    })
+}
+
+/// When which replica ended by itself after it had been told to.
+fn orderly_ends(history: &History) -> Vec<(Time, u32)> {
+    let mut told = None;
+    let mut ends = Vec::new();
+    for event in &history.events {
+        let What::Subject(subject) = &event.what else { continue };
+        match subject.change {
+            SubjectChange::Killed => told = Some(subject.replica),
+            SubjectChange::Exited { signal: None, .. } if told == Some(subject.replica) => {
+                ends.push((event.at, subject.replica));
+                told = None;
+            }
+            SubjectChange::Exited { .. } => told = None,
+            _ => {}
+        }
+    }
+    ends
+}

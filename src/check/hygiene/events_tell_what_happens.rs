@@ -1,0 +1,141 @@
+//! HY-07. Where events are recorded, there is one that tells of each deed: `ScaledUpGroup` when a server was ordered and made, and
+//! `TriggeredScaleUp` at a pod that waited for it; `ScaleDown` at a node that was removed; `NotTriggerScaleUp` at a pod that no
+//! pool could ever host. Each within half a minute and two loops; like ones are told once in five minutes, so earlier ones
+//! count as well, and those of an order may wait until it is over.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  POST /servers for pool small, for pod web-1: it is made
+//! 400 s  no event of web-1 says TriggeredScaleUp
+//! ```
+//!
+//! It does not catch what events say beside their reason, nor events that are told of what never happened.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use crate::check::causes::{fills_minimum, first_attempts, hopeless, waiting};
+use crate::check::fit::{Fit, Misfit, fit};
+use crate::check::reaction::ripe;
+use crate::check::scene::{Scene, TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::query::{Order, Pod};
+use crate::history::{Change, Event, History, What};
+use crate::terms::{Pool, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("HY-07"),
+    promise: "Events tell of scale-ups, of pods that cause none, and of nodes that are removed",
+    cite: &[faq!("What events are emitted by CA?", "what-events-are-emitted-by-ca")],
+    level: Level::Must,
+    kind: Kind::Hygiene,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+const HALF_A_MINUTE: Duration = Duration::from_secs(30);
+/// Events like one that was told so shortly before are not told again.
+const ONCE_IN: Duration = Duration::from_secs(300);
+
+/// An event: when it was seen, its reason, and what it is about.
+struct Told<'h> {
+    at: Time,
+    reason: &'h str,
+    kind: &'h str,
+    name: &'h str,
+}
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::CreationTimeout, Timer::ReactionTime], |scene, [creation, reaction]| {
+        let told = told(history);
+        let mut tally = Tally::default();
+        if told.is_empty() {
+            return tally.verdict("no events were recorded");
+        }
+        let window = HALF_A_MINUTE + scene.slack();
+        let tells = |reason: &str, kind: &str, name: Option<&str>, from: Time, to: Time| {
+            told.iter().any(|one| {
+                let about = one.kind == kind && name.is_none_or(|name| one.name == name);
+                one.reason == reason && about && from - ONCE_IN - TIE <= one.at && one.at <= to
+            })
+        };
+        let mut judge = |good: bool, until: Time, from: Time, says: String, event: usize| {
+            if good {
+                tally.exercised();
+            } else if scene.calm(from, until) {
+                tally.violated(says, [event]);
+            }
+        };
+        for (order, pool) in made(scene, creation) {
+            let until = order.began + creation + window;
+            let good = tells("ScaledUpGroup", "ConfigMap", None, order.began, until);
+            judge(
+                good,
+                until,
+                order.began,
+                format!("no event told that {} was ordered", order.name),
+                order.event,
+            );
+            let pods = waiting(scene, order);
+            let good = pods
+                .iter()
+                .any(|(pod, _)| tells("TriggeredScaleUp", "Pod", Some(&pod.name), order.began, until));
+            if !pods.is_empty() && !fills_minimum(scene, order, pool) {
+                let says = format!("no event told a pod that {} was ordered for it", order.name);
+                judge(good, until, order.began, says, order.event);
+            }
+        }
+        for (back, node, _) in scene.removals() {
+            let (from, until) = (scene.decided(back), back.began + window);
+            let good = tells("ScaleDown", "Node", Some(node), from, until);
+            judge(good, until, from, format!("no event told that {node} was removed"), back.event);
+        }
+        for track in scene.pods.values() {
+            for spell in track.spells(Pod::waits) {
+                let Some(pod) = track.at(spell.from).filter(|pod| unhostable(scene, pod)) else { continue };
+                let from = ripe(scene, pod).map_or(spell.from, |ripe| ripe.max(spell.from));
+                let until = from + reaction + window;
+                if spell.spans(from, until) && scene.free(from, until) && !scene.mostly_unready(from) {
+                    let good = tells("NotTriggerScaleUp", "Pod", Some(&pod.name), from, until);
+                    let says = format!("no event told that nothing is ordered for {}", pod.key());
+                    judge(good, until, from, says, spell.began);
+                }
+            }
+        }
+        tally.verdict("nothing happened of which events would tell")
+    })
+}
+
+/// Orders whose servers were made in time, with their pools.
+fn made<'s>(scene: &'s Scene<'_>, creation: Duration) -> impl Iterator<Item = (&'s Order, &'s Pool)> {
+    first_attempts(scene).filter(|order| order.taken()).filter_map(move |order| {
+        let pool = scene.pool(order.pool.as_deref()?)?;
+        let track = scene.servers.get(&scene.server_of(order)?)?;
+        let made = track.ever(order.began, order.began + creation - TIE, |server| server.status == "running");
+        made.then_some((order, pool))
+    })
+}
+
+/// Whether no pool could ever host a pod, and nothing else speaks against buying for it.
+fn unhostable(scene: &Scene<'_>, pod: &Pod) -> bool {
+    let ignored = |fit: &Fit| fit.fails_by(Misfit::Priority) || fit.fails_by(Misfit::Nominated);
+    hopeless(scene, pod)
+        && !pod.resident()
+        && !scene.pools().iter().any(|pool| ignored(&fit(scene, pod, pool)))
+}
+
+fn told(history: &History) -> Vec<Told<'_>> {
+    fn event(happened: &Event) -> Option<Told<'_>> {
+        let What::Object(object) = &happened.what else { return None };
+        let (event, about) = (&object.object, &object.object["involvedObject"]);
+        let (reason, kind) = (event["reason"].as_str()?, about["kind"].as_str()?);
+        let there = object.kind == "Event" && object.change != Change::Deleted;
+        there.then_some(Told { at: happened.at, reason, kind, name: about["name"].as_str()? })
+    }
+    history.events.iter().filter_map(event).collect()
+}
