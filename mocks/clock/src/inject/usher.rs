@@ -63,7 +63,7 @@ impl Door {
     /// Has a program started.
     pub(crate) fn spawn(&self, clock: &VirtualClock, command: Command) -> Result<Foreign, SpawnError> {
         let program = name(&command);
-        let orders = self.orders.get_or_init(|| start(Arc::clone(clock.shared())));
+        let orders = self.orders.get_or_init(|| open(Arc::clone(clock.shared())));
         let (reply, answer) = channel();
         let gone = || SpawnError::Foreign {
             program,
@@ -82,7 +82,7 @@ fn name(command: &Command) -> String {
     command.get_program().display().to_string()
 }
 
-fn start(shared: Arc<Shared>) -> Sender<Order> {
+fn open(shared: Arc<Shared>) -> Sender<Order> {
     let (send, receive) = channel();
     let usher = Usher {
         shared,
@@ -171,11 +171,12 @@ impl Usher {
         let program = name(&command);
         let foreign = |why: Unsupported| SpawnError::Foreign { program: program.clone(), why };
         if self.shared.mover == Mover::Machine {
-            let child = command.spawn().map_err(|source| SpawnError::Program { program, source })?;
+            let child =
+                start(&mut command, || Ok(())).map_err(|source| SpawnError::Program { program, source })?;
             return Ok(self.welcome(child, clock));
         }
         command.env_remove(PAGE_VARIABLE);
-        let child = start_traced(&mut command).map_err(|e| match e.raw_os_error() {
+        let child = start(&mut command, be_traced).map_err(|e| match e.raw_os_error() {
             Some(CANNOT_BE_TRACED) => foreign(Unsupported::new(
                 "ptrace is forbidden here, or this process is itself being traced with its children",
             )),
@@ -245,9 +246,14 @@ impl Usher {
     }
 }
 
-/// Starts a program that stops at its first instruction. It blocks no signals, whatever this process blocks.
+/// Has a program stop at its first instruction.
+fn be_traced() -> io::Result<()> {
+    ptrace::traceme().map_err(|_| io::Error::from_raw_os_error(CANNOT_BE_TRACED))
+}
+
+/// Starts a program that ends when this thread does. It blocks no signals, whatever this process blocks.
 #[expect(unsafe_code, reason = "code between fork and exec must be declared safe there")]
-fn start_traced(command: &mut Command) -> io::Result<Child> {
+fn start(command: &mut Command, also: fn() -> io::Result<()>) -> io::Result<Child> {
     let parent = getpid();
     let prepare = move || {
         set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
@@ -255,9 +261,9 @@ fn start_traced(command: &mut Command) -> io::Result<Child> {
             return Err(io::Error::from_raw_os_error(libc::ESRCH));
         }
         SigSet::empty().thread_set_mask()?;
-        ptrace::traceme().map_err(|_| io::Error::from_raw_os_error(CANNOT_BE_TRACED))
+        also()
     };
-    // SAFETY: it makes four system calls, takes no lock and no memory.
+    // SAFETY: it makes four system calls at most, takes no lock and no memory.
     unsafe { command.pre_exec(prepare) };
     command.spawn()
 }

@@ -4,14 +4,17 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use mock_clock::VirtualClock;
+use mock_clock::{Mode, VirtualClock};
 
 use crate::playing::{Playing, command, idle_skip, pause, send};
 use crate::roles::{self, role};
 use crate::{Test, go, programs, test};
 
 pub(crate) const TESTS: &[Test] = &[
-    test("owners::a_killed_one_takes_all_with_him", a_killed_one_takes_all_with_him),
+    test("owners::a_killed_one_takes_all_with_him", || ends_with_its_owner("own", 4)),
+    test("owners::a_killed_one_in_real_time_takes_his_children_with_him", || {
+        ends_with_its_owner("own-in-real-time", 1);
+    }),
     test("owners::without_any_privilege", || {
         unprivileged(&[programs::c("tiny").to_str().unwrap(), "sh -c 'sleep 60; sleep 60'"]);
     }),
@@ -20,11 +23,12 @@ pub(crate) const TESTS: &[Test] = &[
     }),
 ];
 
-/// Children, grandchildren, and such that were forked and left alone.
-fn a_killed_one_takes_all_with_him() {
-    let mut owner: Child = role("own").stdout(Stdio::piped()).spawn().unwrap();
+/// Children, grandchildren, and such that were forked and left alone; in real time, where nothing else holds them,
+/// only those that were started by the owner himself.
+fn ends_with_its_owner(name: &str, count: usize) {
+    let mut owner: Child = role(name).stdout(Stdio::piped()).spawn().unwrap();
     let mut told = BufReader::new(owner.stdout.take().unwrap()).lines();
-    let pids: Vec<u32> = (0..4).map(|_| told.next().unwrap().unwrap().parse().unwrap()).collect();
+    let pids: Vec<u32> = (0..count).map(|_| told.next().unwrap().unwrap().parse().unwrap()).collect();
     send("-KILL", owner.id());
     owner.wait().unwrap();
     for _ in 0..500 {
@@ -58,6 +62,14 @@ pub(crate) fn own_as_role() {
     println!("{}", playing.id());
     playing.end();
     shell.end();
+}
+
+/// The same, with one program in real time.
+pub(crate) fn own_in_real_time_as_role() {
+    let clock = VirtualClock::start(Mode::Real, None).unwrap();
+    let mut sleep = clock.spawn(command(Path::new("sleep"), &["36000"])).unwrap();
+    println!("{}", sleep.id());
+    sleep.wait().unwrap();
 }
 
 /// Plays programs from an owner that is nobody, may nothing, and can never be more.

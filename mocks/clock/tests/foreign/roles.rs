@@ -26,6 +26,7 @@ pub(crate) fn play(role: &str) -> ExitCode {
             std::hint::spin_loop();
         },
         ("own", _) => owners::own_as_role(),
+        ("own-in-real-time", _) => owners::own_in_real_time_as_role(),
         ("play", commands) => owners::play_as_role(commands),
         (other, _) => panic!("no role {other}"),
     }
