@@ -168,6 +168,8 @@ impl Doubts {
         let unknown = |why: &String| Verdict::Unknown { why: why.clone() };
         let doubt = self.rest.as_ref().or(self.asked.as_ref().filter(|_| asked));
         match (verdict, &self.all, doubt) {
+            // What was not put to the test because of it is unknown because of it.
+            (Verdict::Unknown { why }, Some(trouble), _) if asked && !why.contains(PANIC) => unknown(trouble),
             (Verdict::Held { .. } | Verdict::Violated { .. }, Some(why), _)
             | (Verdict::Held { .. }, None, Some(why)) => unknown(why),
             (verdict, _, _) => verdict,

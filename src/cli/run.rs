@@ -2,7 +2,6 @@
 
 use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use mock_clock::{Clock as _, IdleSkip, Mode, VirtualClock};
 
@@ -18,7 +17,7 @@ use crate::plan;
 use crate::report::text::{self, Paint};
 use crate::report::{Standing, Telling, html};
 use crate::run::{Order, RunError, Watcher, run as play};
-use crate::subject::{Profile, digest, digest_of};
+use crate::subject::{Profile, digest, digest_of, hosts, told_version};
 use crate::terms::Version;
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -75,7 +74,6 @@ struct Subject {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
-    let subject = subject(arguments)?;
     let paths = files::below(&arguments.scenarios)?;
     // All are read first, so that a mistake in the last is told before the first has run.
     let scenarios: Vec<_> = paths.iter().map(|path| Ok((path, files::scenario(path)?))).collect();
@@ -83,6 +81,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     let scenarios: Vec<_> = scenarios.into_iter().filter_map(Result::<_, Exit>::ok).collect();
+    if scenarios.iter().any(|(_, scenario)| scenario.given.replicas > 1) {
+        // Where it cannot be, the run says so.
+        hosts::ask_for();
+    }
+    let subject = subject(arguments)?;
     let first = arguments.seed.unwrap_or_else(drawn_seed);
     let directory = arguments
         .report
@@ -141,7 +144,9 @@ fn subject(arguments: &Arguments) -> Result<Subject, Exit> {
     } else {
         (found(&named)?, Vec::new())
     };
-    let version = profile.version.or_else(|| told_version(&program, &before, &profile.version_arguments));
+    let asked: Vec<String> = before.iter().chain(&profile.version_arguments).cloned().collect();
+    let asks = !profile.version_arguments.is_empty();
+    let version = profile.version.or_else(|| asks.then(|| told_version(&program, &asked)).flatten());
     let digest = digest(&program).ok();
     Ok(Subject { profile: profile.at(version), program, before, version, digest })
 }
@@ -163,18 +168,6 @@ fn found(named: &Path) -> Result<PathBuf, Exit> {
         ));
         Exit::Missing
     })
-}
-
-/// The first version among the words that a program says of itself.
-fn told_version(program: &Path, before: &[String], arguments: &[String]) -> Option<Version> {
-    if arguments.is_empty() {
-        return None;
-    }
-    let output = Command::new(program).args(before).args(arguments).output().ok()?;
-    let told = [output.stdout, output.stderr].concat();
-    let told = String::from_utf8_lossy(&told);
-    told.split(|c: char| c.is_whitespace() || matches!(c, ',' | '"' | '(' | ')'))
-        .find_map(|word| word.trim_end_matches('.').parse().ok())
 }
 
 /// One scenario with one seed.
@@ -232,7 +225,7 @@ impl One<'_> {
             Ok(history) => history,
             Err(RunError::Subject(e)) => {
                 complain(&format!("error: {title}: failed to {e}"));
-                return Err(Exit::Missing);
+                return Err(if e.is_of_machine() { Exit::Missing } else { Exit::BadInput });
             }
             Err(e) => {
                 complain(&format!("error: {title}: failed to {e}"));
@@ -274,6 +267,7 @@ impl One<'_> {
                 version: subject.version,
                 digest: subject.digest.clone(),
                 command: vec![subject.program.display().to_string()],
+                environment: std::collections::BTreeMap::new(),
                 replicas: plan.replicas,
                 timers: plan.timers.clone(),
                 options,

@@ -8,7 +8,7 @@ mod edits;
 
 pub use catalogue::{Described, catalogue};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -46,6 +46,8 @@ pub struct Ward {
     victims: Victims,
     wounds: BTreeMap<String, Wound>,
     never_bit: Vec<String>,
+    /// Those that were healed and had hurt.
+    bit: BTreeSet<String>,
 }
 
 /// A fault that hurts, and how it is healed.
@@ -64,7 +66,7 @@ enum Kind {
 impl Ward {
     /// Nobody is hurt yet.
     pub fn new(victims: Victims) -> Self {
-        Self { victims, wounds: BTreeMap::new(), never_bit: Vec::new() }
+        Self { victims, wounds: BTreeMap::new(), never_bit: Vec::new(), bit: BTreeSet::new() }
     }
 
     /// Injects a fault under a name.
@@ -93,6 +95,8 @@ impl Ward {
         };
         if bites == 0 {
             self.never_bit.push(name.to_owned());
+        } else {
+            self.bit.insert(name.to_owned());
         }
         self.tell(&code, name, FaultChange::Healed(bites));
     }
@@ -107,7 +111,7 @@ impl Ward {
 
     /// Whether it has hurt somebody.
     pub fn has_bitten(&self, name: &str) -> bool {
-        self.wounds.get(name).is_some_and(|wound| match &wound.kind {
+        self.wounds.get(name).map_or(self.bit.contains(name), |wound| match &wound.kind {
             Kind::World(hurt) => hurt.bites() > 0,
             Kind::Rule => self.victims.door.rules().bites(name).is_some_and(|bites| bites > 0),
             Kind::Cloud { id, .. } => self.victims.cloud.bites(*id) > 0,

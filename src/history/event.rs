@@ -215,6 +215,13 @@ pub struct SubjectEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectChange {
+    /// Each time it is started, it is started so; secrets are masked.
+    Prepared {
+        /// The program and its arguments.
+        command: Vec<String>,
+        /// Its environment, which is all it has.
+        environment: BTreeMap<String, String>,
+    },
     /// It was started; its process id, and the host name it was given.
     Started {
         /// Its process id.
@@ -231,6 +238,12 @@ pub enum SubjectChange {
     },
     /// The harness has killed it, as the plan says.
     Killed,
+    /// It has given so many bad answers when it was asked for its health, one after the other: it is told to end, as a
+    /// kubelet would, and killed when it does not.
+    Unwell {
+        /// So many.
+        failures: u32,
+    },
     /// The harness has stopped it.
     Paused,
     /// The harness has let it go on.

@@ -216,6 +216,7 @@ mod tests {
                 version: None,
                 digest: None,
                 command: Vec::new(),
+                environment: BTreeMap::new(),
                 replicas: 1,
                 timers: BTreeMap::new(),
                 options: BTreeMap::new(),

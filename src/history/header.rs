@@ -63,8 +63,12 @@ pub struct SubjectFacts {
     pub version: Option<Version>,
     /// The SHA-256 of the program that was started.
     pub digest: Option<String>,
-    /// The command line, with secrets masked.
+    /// The command line of every replica; `{port}` and its like stand for what each is told for itself, secrets among
+    /// it. What each really ran with is an event.
     pub command: Vec<String>,
+    /// The environment, in the same way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
     /// How many replicas.
     pub replicas: u32,
     /// Its timers as it was started.

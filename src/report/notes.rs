@@ -248,6 +248,7 @@ fn fault(event: &FaultEvent) -> String {
 pub(super) fn subject(event: &SubjectEvent) -> String {
     let replica = event.replica;
     match &event.change {
+        SubjectChange::Prepared { .. } => format!("replica {replica} is made ready"),
         SubjectChange::Started { pid, host } => format!("replica {replica} starts as {host} (process {pid})"),
         SubjectChange::Exited { code: Some(code), .. } => format!("replica {replica} exits with code {code}"),
         SubjectChange::Exited { signal: Some(signal), .. } => {
@@ -255,6 +256,9 @@ pub(super) fn subject(event: &SubjectEvent) -> String {
         }
         SubjectChange::Exited { .. } => format!("replica {replica} has ended, nobody knows how"),
         SubjectChange::Killed => format!("replica {replica} is killed by plan"),
+        SubjectChange::Unwell { failures } => {
+            format!("replica {replica} is ended: it was unwell {failures} times in a row")
+        }
         SubjectChange::Paused => format!("replica {replica} is stopped by plan"),
         SubjectChange::Resumed => format!("replica {replica} goes on"),
         SubjectChange::Health { status: 0 } => format!("replica {replica} does not answer for its health"),

@@ -9,7 +9,9 @@ pub(super) fn command(header: &Header) -> String {
     let subject = &header.subject;
     let mut words = vec!["scaleproof".to_owned(), "run".to_owned()];
     words.extend([&header.scenario.path, "--subject", &subject.profile].map(quoted));
-    if let Some(binary) = subject.command.first().filter(|program| program.rsplit('/').next() != Some(OWN)) {
+    // It is this program under its own name, or its first argument.
+    let own = subject.command.iter().take(2).any(|word| word.rsplit('/').next() == Some(OWN));
+    if let Some(binary) = subject.command.first().filter(|_| !own) {
         words.extend(["--binary", binary].map(quoted));
     }
     words.extend(["--seed".to_owned(), header.seed.to_string()]);

@@ -23,7 +23,6 @@ impl Stage {
         loop {
             nodes.borrow_and_update();
             servers.borrow_and_update();
-            self.heal_due();
             let instead = self.lacks(condition)?;
             if self.clock.now() >= deadline {
                 return Some(instead);
@@ -72,7 +71,7 @@ impl Stage {
                 (!back).then(|| format!("nothing of {pool} was given back"))
             }
             Condition::Bitten(name) => {
-                (!self.ward.has_bitten(name)).then(|| format!("{name} has hurt nobody"))
+                (!self.healing.ward().has_bitten(name)).then(|| format!("{name} has hurt nobody"))
             }
         }
     }

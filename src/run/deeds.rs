@@ -1,16 +1,15 @@
-//! What somebody does by hand: to nodes, to the subject, and when a fault's time is over.
-
-use std::sync::Arc;
+//! What somebody does by hand: to nodes, and to the subject.
 
 use k8s_openapi::api::core::v1::Node;
 use kube::api::{Api, DeleteParams, Patch, PatchParams};
-use mock_clock::{Clock as _, Time};
+use mock_clock::Clock as _;
 use serde_json::json;
 
 use super::RunError;
 use super::stage::Stage;
 use crate::cloud::POOL;
 use crate::plan::{NodeDeed, Span, SubjectDeed};
+use crate::subject::LeaseName;
 
 impl Stage {
     /// Does something to one node of a pool; the seed draws which.
@@ -44,45 +43,25 @@ impl Stage {
         done.map(drop).map_err(|e| RunError::Kube(format!("change node {drawn}"), e))
     }
 
-    /// Does something to the subject.
-    pub(super) async fn do_to_subject(&mut self, deed: &SubjectDeed) {
+    /// Does something to the subject: to its first replica, or to the one that leads.
+    pub(super) async fn do_to_subject(&mut self, deed: &SubjectDeed, lease: Option<&LeaseName>) {
+        let replicas = self.cast.replicas();
+        let Some(first) = replicas.first() else { return };
         match deed {
-            SubjectDeed::Kill => self.replicas.iter().take(1).for_each(|replica| replica.kill()),
-            SubjectDeed::Restart => self.replicas.iter().take(1).for_each(|replica| replica.restart()),
+            SubjectDeed::Kill => first.kill(),
+            SubjectDeed::Restart => first.restart(),
             SubjectDeed::Pause(span) => {
-                let Some(replica) = self.replicas.first().map(Arc::clone) else { return };
-                replica.pause();
+                first.pause();
                 if let Span::Fixed(period) = span {
                     self.clock.sleep(period.0).await;
                 }
-                replica.resume();
+                first.resume();
             }
             SubjectDeed::KillLeader => {
-                let holder = self.observer.live().object("Lease", "kube-system", "cluster-autoscaler");
-                let holder =
-                    holder.and_then(|lease| lease["spec"]["holderIdentity"].as_str().map(str::to_owned));
-                let leads = |host: &str| holder.as_deref().is_some_and(|holder| holder.starts_with(host));
-                let leader = self.replicas.iter().find(|replica| leads(replica.host()));
-                if let Some(replica) = leader.or(self.replicas.first()) {
-                    replica.kill();
-                }
+                let holder = lease.and_then(|lease| self.holder(lease));
+                let leader = replicas.iter().find(|replica| holder.as_deref() == Some(replica.host()));
+                leader.unwrap_or(first).lose();
             }
-        }
-    }
-
-    /// Heals a fault at a moment.
-    pub(super) fn heal_later(&mut self, name: &str, at: Time) {
-        self.healings.push((at, name.to_owned()));
-    }
-
-    /// Heals what is due.
-    pub(super) fn heal_due(&mut self) {
-        let now = self.clock.now();
-        let (due, later) = std::mem::take(&mut self.healings).into_iter().partition(|(at, _)| *at <= now);
-        self.healings = later;
-        let due: Vec<(Time, String)> = due;
-        for (_, name) in due {
-            self.ward.heal(&name);
         }
     }
 }

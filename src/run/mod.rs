@@ -5,6 +5,9 @@
 
 mod conditions;
 mod deeds;
+mod healing;
+mod replica;
+mod settle;
 mod stage;
 mod workload;
 
@@ -12,7 +15,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mock_clock::{Clock as _, ClockError, VirtualClock};
+use mock_clock::{Clock as _, ClockError, Time, VirtualClock};
 
 use crate::cloud::CloudError;
 use crate::cluster::ClusterError;
@@ -20,12 +23,10 @@ use crate::door::DoorError;
 use crate::fault::FaultError;
 use crate::history::file::HistoryError;
 use crate::history::{Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
-use crate::plan::{Act, Plan};
-use crate::subject::{FillError, Profile, SubjectError};
-use stage::Stage;
+use crate::plan::{Act, Plan, Planned};
+use crate::subject::{Circumstances, FillError, Profile, SubjectError};
+use stage::{Cast, Stage};
 
-/// How long the subject may take until it is well.
-const WELL: Duration = Duration::from_secs(120);
 /// How often the harness tells how late it was.
 const LAG_EVERY: Duration = Duration::from_secs(60);
 
@@ -46,6 +47,26 @@ pub struct Order {
     pub directory: PathBuf,
 }
 
+impl Order {
+    /// What every replica is told.
+    fn told_to_all(&self) -> Circumstances<'_> {
+        Circumstances::of_all(&self.plan.pools, &self.plan.options, &self.plan.timers)
+    }
+
+    /// What the history begins with, as far as it is known before anything is started.
+    fn header(&self, began: Time) -> Result<Header, RunError> {
+        let mut header = Header { began, ..self.header.clone() };
+        let filled = self.profile.fill(&self.told_to_all()).map_err(RunError::Fill)?;
+        let program = self.program.display().to_string();
+        let subject = &mut header.subject;
+        subject.command =
+            std::iter::once(program).chain(self.before.iter().cloned()).chain(filled.arguments).collect();
+        subject.environment = filled.environment;
+        subject.deviations.extend(replica::shared_host(self).map_err(RunError::Subject)?);
+        Ok(header)
+    }
+}
+
 /// Told of each event as it happens, with its number.
 pub type Watcher = Box<dyn FnMut(usize, &crate::history::Event) + Send>;
 
@@ -56,8 +77,7 @@ pub async fn run(
     mut watcher: Option<Watcher>,
     interrupted: impl Future<Output = ()> + Send,
 ) -> Result<History, RunError> {
-    let mut header = order.header.clone();
-    header.began = clock.now();
+    let header = order.header(clock.now())?;
     let stamp = clock.clone();
     let now = move || {
         let real_us = u64::try_from(stamp.real_elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -75,15 +95,22 @@ pub async fn run(
         }
     });
     let lag = tokio::spawn(tell_lag(clock.clone(), recorder.clone()));
+    let cast = Cast::default();
     let done = {
-        let play = play(&clock, &order, &recorder);
+        let play = play(&clock, &order, &recorder, &cast);
         let interrupted = std::pin::pin!(interrupted);
         tokio::select! {
             done = play => done,
             () = interrupted => Err(RunError::Interrupted),
         }
     };
+    cast.end().await;
     lag.abort();
+    if let Err(error) = &done
+        && !matches!(error, RunError::Interrupted)
+    {
+        recorder.record(What::Trouble(format!("failed to {error}")));
+    }
     if done.is_ok() {
         recorder.record(What::End);
         // The watcher has been told all by then.
@@ -98,11 +125,29 @@ pub async fn run(
 }
 
 /// From the first phase to the last.
-async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Result<(), RunError> {
+async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder, cast: &Cast) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Prepare));
-    let mut stage = Stage::set(clock, order, recorder).await?;
+    let mut stage = Stage::set(clock, order, recorder, cast).await?;
     recorder.record(What::Phase(Phase::Settle));
-    stage.settle(&order.plan, WELL).await;
+    match stage.settle(order).await? {
+        None => perform(&mut stage, clock, order, recorder).await?,
+        // What a subject does that was never itself shows nothing.
+        Some(missing) => recorder.record(What::Trouble(format!("failed to reach a steady state {missing}"))),
+    }
+    recorder.record(What::Phase(Phase::Account));
+    let account = stage.account();
+    recorder.record(What::Account(account));
+    stage.strike().await;
+    Ok(())
+}
+
+/// The steps of the plan, and what follows them.
+async fn perform(
+    stage: &mut Stage,
+    clock: &VirtualClock,
+    order: &Order,
+    recorder: &Recorder,
+) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Act));
     let last = clock.now() + order.plan.longest.0;
     for (number, planned) in order.plan.steps.iter().enumerate() {
@@ -111,47 +156,39 @@ async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder) -> Resul
         };
         step(StepChange::Begun);
         let left = last - clock.now();
-        match act(&mut stage, clock, planned.seed, &planned.says, &planned.act, left).await? {
+        match act(stage, order, planned, left).await? {
             None => step(StepChange::Done),
             Some(instead) => step(StepChange::Overdue(instead)),
         }
     }
     recorder.record(What::Phase(Phase::Heal));
-    stage.ward.heal_all();
+    stage.healing.ward().heal_all();
     recorder.record(What::Phase(Phase::Converge));
     clock.sleep(order.plan.converge.0).await;
-    recorder.record(What::Phase(Phase::Account));
-    let account = stage.account();
-    recorder.record(What::Account(account));
-    stage.strike().await;
     Ok(())
 }
 
 /// Does one step; says what was there instead if what it waited for did not come.
 async fn act(
     stage: &mut Stage,
-    clock: &VirtualClock,
-    seed: u64,
-    says: &str,
-    act: &Act,
+    order: &Order,
+    planned: &Planned,
     left: Duration,
 ) -> Result<Option<String>, RunError> {
-    match act {
+    match &planned.act {
         Act::Deploy(workload) => stage.deploy(workload).await?,
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
         Act::Remove(workload) => stage.remove(workload).await?,
-        Act::Wait(period) => drop(clock.sleep(period.0.min(left)).await),
+        Act::Wait(period) => drop(stage.clock.sleep(period.0.min(left)).await),
         Act::Until { condition, at_most } => return Ok(stage.until(condition, at_most.0.min(left)).await),
         Act::Hurt { name, fault, lasting } => {
-            stage.ward.inject(name, says, fault).map_err(RunError::Fault)?;
-            if let Some(lasting) = lasting {
-                stage.heal_later(name, clock.now() + lasting.0);
-            }
+            let lasting = lasting.map(|lasting| lasting.0);
+            stage.healing.inject(name, &planned.says, fault, lasting).map_err(RunError::Fault)?;
         }
-        Act::Heal(name) => stage.ward.heal(name),
-        Act::Node { deed, pool } => stage.do_to_node(deed, pool, seed).await?,
+        Act::Heal(name) => stage.healing.heal(name),
+        Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
         Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
-        Act::Subject(deed) => stage.do_to_subject(deed).await,
+        Act::Subject(deed) => stage.do_to_subject(deed, order.profile.leader_lease().as_ref()).await,
     }
     Ok(None)
 }

@@ -1,28 +1,23 @@
 //! The stage of a run: cluster, cloud, world, door and subject, set up in this order and taken down in the other.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::net::TcpListener;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use base64::Engine as _;
+use futures_util::future::join_all;
 use kube::Client;
-use mock_clock::{Clock as _, Time, VirtualClock};
+use mock_clock::{Clock as _, VirtualClock};
 
+use super::healing::Healing;
 use super::{Order, RunError, workload};
 use crate::cloud::{self, Cloud};
-use crate::cluster::{Access, Cluster, Embedded, Observer};
-use crate::door::{Door, Upstream, Way};
+use crate::cluster::{Cluster, Embedded, Observer};
+use crate::door::Door;
 use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
-use crate::plan::{Plan, Workload};
-use crate::subject::{Circumstances, Flavour, Launch, Replica};
-use crate::terms::Api;
+use crate::plan::Workload;
+use crate::subject::Replica;
 use crate::world::{FixedNode, Timetable, World};
-
-/// The host that subjects without an endpoint option call.
-const CLOUD_HOST: &str = "api.hetzner.cloud";
 
 /// How long pods of the beginning may take to run; some never shall.
 const STEADY: Duration = Duration::from_secs(90);
@@ -37,19 +32,40 @@ pub(super) struct Stage {
     pub(super) world: Arc<World>,
     pub(super) door: Arc<Door>,
     pub(super) observer: Observer,
-    pub(super) ward: Ward,
-    pub(super) replicas: Vec<Arc<Replica>>,
+    pub(super) healing: Healing,
+    pub(super) cast: Cast,
     pub(super) workloads: BTreeMap<String, crate::world::Workload>,
-    /// Faults that heal by themselves.
-    pub(super) healings: Vec<(Time, String)>,
+}
+
+/// The replicas of the subject, in their order.
+#[derive(Clone, Default)]
+pub(super) struct Cast {
+    replicas: Arc<Mutex<Vec<Arc<Replica>>>>,
+}
+
+impl Cast {
+    pub(super) fn add(&self, replica: Replica) {
+        self.replicas.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::new(replica));
+    }
+
+    pub(super) fn replicas(&self) -> Vec<Arc<Replica>> {
+        self.replicas.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Kills all of them for good.
+    pub(super) async fn end(&self) {
+        join_all(self.replicas().iter().map(|replica| replica.end())).await;
+    }
 }
 
 impl Stage {
-    /// Sets everything up; the subject is started last, on a cluster that is steady.
+    /// Sets everything up; the subject is started last, on a cluster that is steady. Its replicas belong to `cast`,
+    /// which outlives a stage that is left in the middle.
     pub(super) async fn set(
         clock: &VirtualClock,
         order: &Order,
         recorder: &Recorder,
+        cast: &Cast,
     ) -> Result<Self, RunError> {
         let plan = &order.plan;
         let tell = {
@@ -90,10 +106,9 @@ impl Stage {
             world,
             door,
             observer,
-            ward: Ward::new(victims),
-            replicas: Vec::new(),
+            healing: Healing::new(clock, Ward::new(victims)),
+            cast: cast.clone(),
             workloads: BTreeMap::new(),
-            healings: Vec::new(),
         };
         stage.observer.until_listed().await;
         for workload in &plan.workloads {
@@ -101,81 +116,9 @@ impl Stage {
         }
         stage.calm(STEADY).await;
         for number in 0..plan.replicas {
-            let replica = stage.start_subject(order, &access, number).await?;
-            stage.replicas.push(replica);
+            stage.start_replica(order, &access, number).await?;
         }
         Ok(stage)
-    }
-
-    /// Opens the door for one replica, and starts it.
-    async fn start_subject(
-        &self,
-        order: &Order,
-        access: &Access,
-        number: u32,
-    ) -> Result<Arc<Replica>, RunError> {
-        let directory = order.directory.join(format!("subject-{number}"));
-        fs::create_dir_all(&directory).map_err(|e| RunError::File(directory.clone(), e))?;
-        let upstream = Upstream::new(&access.url, Some(&access.ca_pem)).map_err(RunError::Door)?;
-        let kubernetes = self
-            .door
-            .encrypted(Way::new(number, Api::Kubernetes, &upstream))
-            .await
-            .map_err(RunError::Door)?;
-        let cloud_url = self.cloud.url();
-        let root = cloud_url.trim_end_matches("/v1").to_owned();
-        let upstream = Upstream::new(&root, None).map_err(RunError::Door)?;
-        let way = Way::new(number, Api::Cloud, &upstream);
-        let cloud = match order.profile.flavour {
-            Flavour::Endpoint => self.door.plain(way).await,
-            Flavour::Proxy => self.door.proxy(way, CLOUD_HOST).await,
-        };
-        let cloud = cloud.map_err(RunError::Door)?;
-        let write = |name: &str, text: &str| {
-            let path = directory.join(name);
-            fs::write(&path, text).map_err(|e| RunError::File(path.clone(), e))?;
-            Ok::<_, RunError>(path.display().to_string())
-        };
-        let authority = self.door.authority_pem();
-        let token = access.subject_token.as_deref().unwrap_or_default();
-        self.recorder.hide(token);
-        let ca = write("ca.pem", authority)?;
-        let kubeconfig =
-            write("kubeconfig", &kubeconfig(token, &format!("https://{kubernetes}"), authority))?;
-        let host = format!("subject-{number}");
-        let filled = order.profile.fill(&Circumstances {
-            kubeconfig: &kubeconfig,
-            cloud: &format!("http://{cloud}/v1"),
-            token: self.cloud.token(),
-            host: &host,
-            port: free_port(),
-            directory: &directory.display().to_string(),
-            ca: &ca,
-            proxy: &format!("http://{cloud}"),
-            pools: &order.plan.pools,
-            options: &order.plan.options,
-            timers: &order.plan.timers,
-        });
-        let filled = filled.map_err(RunError::Fill)?;
-        for (name, text) in &filled.files {
-            write(name, text)?;
-        }
-        let arguments = order.before.iter().cloned().chain(filled.arguments).collect();
-        let launch = Launch {
-            program: order.program.clone(),
-            arguments,
-            environment: filled.environment,
-            directory,
-            host,
-        };
-        Replica::start(number, launch, &self.clock, &self.recorder).map_err(RunError::Subject)
-    }
-
-    /// Waits until the subject has come to itself.
-    pub(super) async fn settle(&mut self, plan: &Plan, well: Duration) {
-        let scan =
-            plan.timers.get(&crate::terms::Timer::ScanInterval).map_or(Duration::from_secs(10), |it| it.0);
-        self.clock.sleep((scan * 2).min(well)).await;
     }
 
     /// Waits until no pod waits that could run; not for ever, for some never shall.
@@ -219,7 +162,7 @@ impl Stage {
             pending_pods: live.all_pods().pending,
             stray_leases: u32::try_from(live.stray_leases()).unwrap_or(u32::MAX),
             cost_millis: self.cloud.cost_millis(),
-            never_bit: self.ward.never_bit().to_vec(),
+            never_bit: self.healing.ward().never_bit().to_vec(),
             servers: self.cloud.servers_by_pool(),
             nodes: live.nodes_by(cloud::POOL),
         }
@@ -227,10 +170,9 @@ impl Stage {
 
     /// Ends everything, the subject first.
     pub(super) async fn strike(self) {
-        let Self { replicas, cluster, ward, door, world, observer, .. } = self;
-        let stopped = tokio::task::spawn_blocking(move || replicas.iter().for_each(|replica| replica.stop()));
-        let _ = stopped.await;
-        drop((ward, world, observer));
+        let Self { cast, cluster, healing, door, world, observer, .. } = self;
+        join_all(cast.replicas().iter().map(|replica| replica.stop())).await;
+        drop((healing, world, observer));
         if let Some(door) = Arc::into_inner(door) {
             door.close().await;
         }
@@ -246,30 +188,4 @@ fn fixed(node: &crate::plan::FixedNode) -> FixedNode {
         taints: node.taints.clone(),
         provider_id: node.provider_id.clone(),
     }
-}
-
-/// The kubeconfig of the subject: through the door.
-fn kubeconfig(token: &str, url: &str, authority: &str) -> String {
-    let authority = base64::prelude::BASE64_STANDARD.encode(authority);
-    format!(
-        "apiVersion: v1
-kind: Config
-current-context: run
-clusters:
-- name: run
-  cluster: {{server: {url:?}, certificate-authority-data: {authority}}}
-contexts:
-- name: run
-  context: {{cluster: run, user: subject, namespace: kube-system}}
-users:
-- name: subject
-  user: {{token: {token}}}
-"
-    )
-}
-
-/// A port that is free just now.
-fn free_port() -> u16 {
-    let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    bound.map_or(0, |address| address.port())
 }

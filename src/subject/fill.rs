@@ -24,7 +24,7 @@ pub struct Circumstances<'a> {
     /// The host name of the replica.
     pub host: &'a str,
     /// A free port for its health and its metrics.
-    pub port: u16,
+    pub port: &'a str,
     /// A directory of its own.
     pub directory: &'a str,
     /// A file with the certificate of the door.
@@ -48,6 +48,29 @@ pub struct Filled {
     pub environment: BTreeMap<String, String>,
     /// Files to be written before, by name within its directory.
     pub files: BTreeMap<String, String>,
+}
+
+impl<'a> Circumstances<'a> {
+    /// What every replica is told, with the words of the profile for what each is told for itself.
+    pub fn of_all(
+        pools: &'a [Pool],
+        options: &'a BTreeMap<SubjectOption, String>,
+        timers: &'a Timers,
+    ) -> Circumstances<'a> {
+        Circumstances {
+            kubeconfig: "{kubeconfig}",
+            cloud: "{cloud}",
+            token: "{token}",
+            host: "{host}",
+            port: "{port}",
+            directory: "{directory}",
+            ca: "{ca}",
+            proxy: "{proxy}",
+            pools,
+            options,
+            timers,
+        }
+    }
 }
 
 /// Why a profile cannot be filled. Reads after "failed to".
@@ -111,7 +134,7 @@ impl Circumstances<'_> {
             "cloud" => self.cloud.to_owned(),
             "token" => self.token.to_owned(),
             "host" => self.host.to_owned(),
-            "port" => self.port.to_string(),
+            "port" => self.port.to_owned(),
             "directory" => self.directory.to_owned(),
             "ca" => self.ca.to_owned(),
             "proxy" => self.proxy.to_owned(),
@@ -238,7 +261,7 @@ mod tests {
             cloud: "http://127.0.0.1:1/v1",
             token: "secret",
             host: "one",
-            port: 8085,
+            port: "8085",
             directory: "/run/one",
             ca: "/run/ca.pem",
             proxy: "http://127.0.0.1:2",
@@ -267,6 +290,18 @@ mod tests {
         let taints = json!([{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]);
         assert_eq!(config["nodeConfigs"]["large"]["taints"], taints);
         assert_eq!(config["nodeConfigs"]["small"]["labels"], json!({"team": "a"}));
+    }
+
+    #[test]
+    fn what_each_replica_is_told_for_itself_stays_a_word() {
+        let profile = profile(REAL);
+        let pools = [pool("small")];
+        let options = BTreeMap::new();
+        let all = Circumstances::of_all(&pools, &options, &profile.timers);
+        let filled = profile.fill(&all).unwrap();
+        assert_eq!(filled.arguments[1..3], ["--kubeconfig={kubeconfig}", "--address=127.0.0.1:{port}"]);
+        assert_eq!(filled.environment["HCLOUD_TOKEN"], "{token}");
+        assert!(!filled.environment["HCLOUD_CLUSTER_CONFIG"].contains('{'));
     }
 
     #[test]

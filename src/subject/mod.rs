@@ -1,10 +1,18 @@
-//! The subject: the autoscaler build under test, as a profile describes it and as a process that runs.
+//! The subject: the autoscaler build under test, as a profile describes it and as processes that run.
 
 mod fill;
+mod health;
+pub mod hosts;
+mod kin;
+mod log;
 mod placeholder;
+mod port;
 mod process;
 mod profile;
+mod program;
 
 pub use fill::{Circumstances, FillError, Filled};
-pub use process::{Launch, Replica, SubjectError, digest, digest_of};
-pub use profile::{Flavour, Health, Profile, Since, read, schema};
+pub use port::Port;
+pub use process::{Launch, Replica, SubjectError};
+pub use profile::{Flavour, Health, LeaseName, Profile, Since, read, schema};
+pub use program::{digest, digest_of, told_version};

@@ -66,6 +66,9 @@ pub struct Profile {
     /// Its health endpoint.
     #[serde(default)]
     pub health: Option<Health>,
+    /// The lease that its leader holds. cluster-autoscaler's, if nothing is said and that is what it is.
+    #[serde(default)]
+    pub lease: Option<LeaseName>,
     /// Where it runs otherwise than its documents say, in words.
     #[serde(default)]
     pub deviations: Vec<String>,
@@ -106,6 +109,17 @@ impl Profile {
         self
     }
 
+    /// The lease that its leader holds, if it elects one.
+    pub fn leader_lease(&self) -> Option<LeaseName> {
+        let of_provider = match self.provider {
+            Provider::Hetzner | Provider::Clusterapi => {
+                Some(LeaseName { namespace: "kube-system".to_owned(), name: "cluster-autoscaler".to_owned() })
+            }
+            Provider::Karpenter => None,
+        };
+        self.lease.clone().or(of_provider)
+    }
+
     /// Whether a timer of it can be set otherwise than it is by default.
     pub fn sets(&self, timer: Timer) -> bool {
         self.timer_arguments.contains_key(&timer) || self.timer_environment.contains_key(&timer)
@@ -131,6 +145,16 @@ pub enum Flavour {
     Endpoint,
     /// It cannot be told: it goes through a proxy, and trusts its certificate.
     Proxy,
+}
+
+/// A lease.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeaseName {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
 }
 
 /// How a kubelet would find out whether it is well.

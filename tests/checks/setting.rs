@@ -61,6 +61,7 @@ pub(crate) fn header(began: Time) -> Header {
             version: Some(Version::new(1, 36, 1)),
             digest: None,
             command: vec![],
+            environment: BTreeMap::new(),
             replicas: 1,
             timers: timers(),
             options: BTreeMap::new(),

@@ -58,6 +58,7 @@ pub(super) mod tests {
                 version: None,
                 digest: None,
                 command: vec![],
+                environment: BTreeMap::new(),
                 replicas: 1,
                 timers: Timers::new(),
                 options: BTreeMap::new(),

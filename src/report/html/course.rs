@@ -129,6 +129,10 @@ pub(super) fn subject(history: &History, scale: Scale, pins: &Pins<'_>) -> Band 
     }
     for (event, happened) in history.events.iter().enumerate() {
         let What::Subject(subject) = &happened.what else { continue };
+        // It is told once, before the first start, and is no mark on a line of time.
+        if let SubjectChange::Prepared { .. } = subject.change {
+            continue;
+        }
         let row = rows.entry(subject.replica).or_default();
         row.marks.push(Mark {
             at: happened.at - history.header.began,
@@ -152,9 +156,10 @@ pub(super) fn subject(history: &History, scale: Scale, pins: &Pins<'_>) -> Band 
 
 fn glyph(change: &SubjectChange) -> &'static str {
     match change {
+        SubjectChange::Prepared { .. } => "",
         SubjectChange::Started { .. } => "▲",
         SubjectChange::Exited { .. } => "✕",
-        SubjectChange::Killed => "✖",
+        SubjectChange::Killed | SubjectChange::Unwell { .. } => "✖",
         SubjectChange::Paused => "‖",
         SubjectChange::Resumed => "▶",
         SubjectChange::Health { status } if (200..300).contains(status) => "♥",

@@ -1,0 +1,14 @@
+//! Subjects as they come: what a run makes of them, good, ill and of no use at all.
+
+#![expect(clippy::unwrap_used, reason = "all of this binary is a test")]
+
+#[path = "subjects/bad.rs"]
+mod bad;
+#[path = "subjects/health.rs"]
+mod health;
+#[path = "subjects/orphans.rs"]
+mod orphans;
+#[path = "subjects/telling.rs"]
+mod telling;
+#[path = "subjects/workshop.rs"]
+mod workshop;
