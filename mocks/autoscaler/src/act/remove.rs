@@ -38,7 +38,11 @@ impl Hands {
                 if !self.settings.has(Defect::LeavesTaintOnFailure) {
                     self.restore(&node).await;
                 }
-                self.tell(Outcome::NotRemoved { node });
+                if self.settings.has(Defect::ForgetsFailedRemovals) {
+                    self.tell(Outcome::Removed { node, server: removal.server });
+                } else {
+                    self.tell(Outcome::NotRemoved { node });
+                }
             }
         }
     }

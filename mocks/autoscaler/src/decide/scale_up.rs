@@ -148,13 +148,14 @@ fn fill(
 ) {
     let wanted = (settings.arguments.enforce_node_group_min_size && !settings.has(Defect::NeverFillsMin))
         || settings.has(Defect::FillsMinWithoutFlag);
-    if !wanted {
+    let back = settings.has(Defect::BuysBackWhatItRemoved) && memory.last_removal > memory.last_scale_up;
+    if !wanted && !back {
         return;
     }
     for pool in settings.pools.values() {
         let Some(offer) = view.offers.get(&pool.server_type) else { continue };
         let standing = &standings[&pool.name];
-        let missing = pool.min.saturating_sub(standing.size());
+        let missing = pool.min.saturating_sub(standing.size()).max(usize::from(back));
         let missing = missing.min(pool.max.saturating_sub(standing.bulk()));
         let count = missing.min(budget.machines(&offer.resources));
         if count > 0 && !memory.is_left_alone(view.now, &pool.name) {

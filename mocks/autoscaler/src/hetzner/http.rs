@@ -22,6 +22,7 @@ pub(super) struct Endpoint {
     authority: String,
     path: String,
     token: String,
+    patience: Duration,
 }
 
 impl Endpoint {
@@ -32,7 +33,12 @@ impl Endpoint {
         let (host, path) =
             rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, format!("/{path}")));
         let authority = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-        Ok(Self { authority, path, token: token.to_owned() })
+        Ok(Self { authority, path, token: token.to_owned(), patience: TIMEOUT })
+    }
+
+    /// The same, for somebody who waits so long for an answer.
+    pub(super) fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// The body of a good answer.
@@ -43,7 +49,7 @@ impl Endpoint {
         path: &str,
         body: Option<&Value>,
     ) -> Result<Value, CloudError> {
-        match clock.timeout(TIMEOUT, self.exchange(method, path, body)).await {
+        match clock.timeout(self.patience, self.exchange(method, path, body)).await {
             Ok(answer) => answer,
             Err(_) => Err(CloudError::TimedOut),
         }

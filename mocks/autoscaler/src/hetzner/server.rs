@@ -55,10 +55,7 @@ impl Hetzner {
     /// Waits until all actions have succeeded. With the error comes whether the server is left as it is.
     async fn finish(&self, actions: &[u64], began: Time) -> Result<(), (CloudError, bool)> {
         let has = |defect| self.settings.has(defect);
-        let mut deadline = began + self.settings.creation_timeout;
-        if has(Defect::DestroysFinishedServer) {
-            deadline = began + self.settings.creation_timeout / 2;
-        }
+        let deadline = began + self.settings.creation_timeout;
         let mut pause = FIRST_LOOK;
         loop {
             let now = self.clock.now();
@@ -73,7 +70,12 @@ impl Hetzner {
                 // A look that fails says nothing of the server.
                 Err(error) => tracing::debug!("failed to look at actions: {error}"),
             }
-            if last {
+            let blind =
+                has(Defect::DestroysFinishedServer) && deadline <= now + self.settings.creation_timeout / 2;
+            if blind {
+                self.clock.sleep_until(deadline).await;
+            }
+            if last || blind {
                 let why = format!("not created within {:?}", self.settings.creation_timeout);
                 return Err((CloudError::Failed(why), has(Defect::LeaksTimedOutServer)));
             }
