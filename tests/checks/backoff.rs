@@ -15,6 +15,19 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-01", "doubles", "held", refused(&[112, 420, 1030, 2240]).end(3000)),
         ("BO-01", "at_once", "violated", refused(&[112, 130]).end(3000)),
         ("BO-01", "does_not_double", "violated", refused(&[112, 420, 730]).end(3000)),
+        (
+            "BO-01",
+            "doubles_up_to_the_maximum",
+            "held",
+            refused(&[112, 420, 1030, 2240, 4050, 5860]).end(6000),
+        ),
+        (
+            "BO-01",
+            "begins_anew_after_a_success",
+            "held",
+            refused(&[112, 420, 1400, 1710]).order(1030, "small", 8).end(3000),
+        ),
+        ("BO-01", "another_pool_may_be_tried_at_once", "held", rivals().order(125, "big", 8).end(900)),
         ("BO-01", "forgotten_by_a_restart", "unknown", {
             refused(&[112])
                 .killed(115, 0)

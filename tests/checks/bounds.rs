@@ -30,6 +30,10 @@ pub(crate) fn cases() -> Vec<Case> {
         ("MM-01", "added_by_hand", "held", {
             one().pending(100, "web-1").order(112, "small", 7).server(114, 9, "small").end(300)
         }),
+        ("MM-01", "another_pool_is_full", "held", {
+            let story = Story::new().pool("big", 0, 1, 4000).pool("small", 0, 1, 4000).server(0, 9, "big");
+            story.pending(100, "web-1").order(112, "small", 7).end(300)
+        }),
         ("MM-01", "nothing_was_ordered", "unknown", one().end(300)),
         (
             "MM-02",
@@ -43,6 +47,10 @@ pub(crate) fn cases() -> Vec<Case> {
             "violated",
             least(1).node(0, 1, "small").removal(700, 1).end(900),
         ),
+        ("MM-02", "another_pool_has_more", "violated", {
+            let story = least(1).pool("big", 0, 3, 4000).node(0, 1, "small").node(0, 9, "big");
+            story.removal(700, 1).end(900)
+        }),
         ("MM-02", "kept_at_the_minimum", "held", least(1).node(0, 1, "small").end(900)),
         ("MM-02", "lost_just_before", "held", {
             let story = least(1).node(0, 1, "small").node(0, 2, "small");
@@ -56,6 +64,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         ("MM-03", "stays_empty", "held", least(2).end(900)),
         ("MM-03", "filled_for_nobody", "violated", least(2).order(112, "small", 7).end(900)),
+        ("MM-03", "filled_as_soon_as_it_ran", "violated", {
+            Story::asleep().pool("small", 2, 3, 4000).started(5, 0).order(8, "small", 7).end(900)
+        }),
         (
             "MM-03",
             "filled_for_a_pod",

@@ -1,5 +1,6 @@
 //! Stories that nothing is left lying about.
 
+use scaleproof::history::Phase;
 use scaleproof::terms::Api;
 use serde_json::json;
 
@@ -36,10 +37,19 @@ pub(crate) fn cases() -> Vec<Case> {
                 "violated",
                 bought().pod_gone(130, "web-1").node(150, 7, "small").end(9000),
             ),
+            ("HY-01", "left_when_the_subject_was_ended", "violated", {
+                bought().pod_gone(130, "web-1").phase(8999, Phase::Account).exited(9000, 0).end(9000)
+            }),
             ("HY-01", "ends_too_soon", "unknown", bought().pod_gone(130, "web-1").end(900)),
             ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
             ("HY-02", "never_gone", "violated", bought().end(2000)),
             ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
+            (
+                "HY-02",
+                "comes_when_it_should_be_gone",
+                "violated",
+                bought().node(1500, 7, "small").end(2000),
+            ),
             ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
             ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
             ("HY-03", "never_gone", "violated", slow().end(2000)),

@@ -62,6 +62,12 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SD-13", "may_not_be_empty", "unknown", kept().end(2000)),
         ("FT-18", "gone_in_time", "held", never_ready().removal(2300, 7).end(4000)),
         ("FT-18", "never_gone", "violated", never_ready().end(4000)),
+        (
+            "FT-18",
+            "ready_once_all_was_healed",
+            "violated",
+            never_ready().ready(3900, "small-7", true).end(4000),
+        ),
         ("FT-18", "becomes_ready", "unknown", never_ready().ready(400, "small-7", true).end(4000)),
     ]
     .into_iter()
@@ -111,6 +117,13 @@ fn removals() -> Vec<Case> {
             let story = emptied().taint(705, "small-1", tainted).pending(700, "web-2").order(710, "small", 7);
             story.give_back(713, 1).node(750, 7, "small").runs(760, "web-2", "small-7").end(2000)
         }),
+        ("SD-02", "at_the_last_moment", "violated", ordered().removal(1195, 1).end(2000)),
+        (
+            "SD-02",
+            "forgotten_by_a_restart",
+            "unknown",
+            ordered().killed(700, 0).started(701, 0).removal(800, 1).end(2000),
+        ),
         ("SD-02", "nothing_was_ordered", "unknown", emptied().removal(715, 1).end(2000)),
         ("SD-04", "one_after_the_other", "held", {
             let story = drained().evict(700, "web-1", 201).pod_gone(702, "web-1").give_back(710, 1);
@@ -126,6 +139,12 @@ fn removals() -> Vec<Case> {
                 drained().evict(700, "web-1", 201).taint(702, "small-2", tainted).evict(705, "web-2", 201);
             story.pod_gone(706, "web-1").pod_gone(707, "web-2").give_back(720, 1).give_back(725, 2).end(2000)
         }),
+        (
+            "SD-04",
+            "given_up_in_between",
+            "held",
+            loaded().evict(700, "web-1", 429).evict(800, "web-3", 429).evict(900, "web-1", 429).end(2000),
+        ),
         ("SD-04", "nothing_to_drain", "unknown", emptied().removal(715, 1).end(2000)),
         ("SD-05", "ten", "held", many(10)),
         ("SD-05", "eleven", "violated", many(11)),
@@ -178,6 +197,9 @@ fn removals() -> Vec<Case> {
             "violated",
             emptied().runs_as(10, "agent-1", "small-1", agent.clone()).end(2000),
         ),
+        ("SD-12", "kept_by_one_that_came_later", "violated", {
+            Story::new().node(0, 1, "small").runs_as(10, "agent-1", "small-1", agent.clone()).end(2000)
+        }),
         ("SD-12", "nothing_resident", "unknown", emptied().removal(715, 1).end(2000)),
     ]
 }

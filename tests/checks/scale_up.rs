@@ -68,6 +68,10 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = with_web().order(112, "small", 7).killed(120, 0).started(121, 0);
             story.order(150, "small", 8).end(300)
         }),
+        ("SU-02", "what_comes_is_of_another_pool", "held", {
+            let story = with_web().pool("big", 0, 3, 16000);
+            story.order(112, "big", 7).order(123, "small", 8).end(300)
+        }),
         ("SU-02", "nothing_was_ordered", "unknown", with_web().end(300)),
         ("SU-03", "left_alone", "held", Story::new().pending_as(100, "huge", huge.clone()).end(900)),
         ("SU-03", "bought_for_nothing", "violated", {

@@ -36,7 +36,10 @@ fn check(history: &History) -> Verdict {
             return tally.verdict("removals of unready nodes were switched off");
         }
         for vacancy in vacancies(scene, false) {
-            if scene.ready(vacancy.server).is_none() && scene.registered(vacancy.server).is_some() {
+            let due = vacancy.spell.from + startup + unready;
+            if scene.ready(vacancy.server).is_none_or(|at| at > due)
+                && scene.registered(vacancy.server).is_some()
+            {
                 goes(scene, &mut tally, &vacancy, vacancy.spell.from, startup + unready);
             }
         }

@@ -1,4 +1,4 @@
-//! HY-01. At the end, each server that the subject has bought and not given back has a node on which
+//! HY-01. When the run is accounted for, each server that the subject has bought and not given back has a node on which
 //! something runs, or keeps its pool at the minimum; unless there was not yet time to notice: provision
 //! time, unneeded time, the delay after the last order, recheck and listing.
 //!
@@ -18,8 +18,8 @@ use mock_clock::Time;
 use crate::check::scene::{Scene, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::History;
-use crate::history::query::Node;
+use crate::history::query::{self, Node};
+use crate::history::{History, Phase};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -44,19 +44,21 @@ fn check(history: &History) -> Verdict {
         |scene, timers| {
             let recheck = scene.timer(Timer::UnremovableRecheck).unwrap_or_default();
             let quiet: Duration = timers.iter().sum::<Duration>() + recheck + scene.listing();
-            let from = scene.end - quiet;
+            // Then the subject is ended, and could do nothing more.
+            let end = query::began_phase(history, Phase::Account).unwrap_or(scene.end);
+            let from = end - quiet;
             let mut tally = Tally::default();
             for order in &scene.orders {
                 let Some(id) = scene.server_of(order) else { continue };
                 let Some(pool) = scene.pool_of(id).and_then(|pool| scene.pool(pool)) else { continue };
-                let left = scene.servers.get(&id).is_some_and(|track| track.at(scene.end).is_some());
-                let spare = scene.live(&pool.name, scene.end).len() > pool.min as usize;
-                if !left || !spare || used(scene, id, scene.end) {
+                let left = scene.servers.get(&id).is_some_and(|track| track.at(end).is_some());
+                let spare = scene.live(&pool.name, end).len() > pool.min as usize;
+                if !left || !spare || used(scene, id, end) {
                     tally.exercised();
-                } else if leaked(scene, id, from)
+                } else if leaked(scene, id, from, end)
                     && order.began < from
-                    && no_order_since(scene, from)
-                    && scene.calm(from, scene.end)
+                    && no_order_since(scene, from, end)
+                    && scene.calm(from, end)
                 {
                     let event = scene.history.events.len() - 1;
                     tally.violated(
@@ -79,16 +81,16 @@ fn used(scene: &Scene<'_>, id: u64, at: Time) -> bool {
 }
 
 /// Whether a server had no node at all, or one with nothing on it and no protection, since a moment.
-fn leaked(scene: &Scene<'_>, id: u64, from: Time) -> bool {
+fn leaked(scene: &Scene<'_>, id: u64, from: Time, end: Time) -> bool {
     let protected =
         |node: &Node| node.annotations.contains_key("cluster-autoscaler.kubernetes.io/scale-down-disabled");
     scene.nodes_on(id).all(|(name, track)| {
-        let there = track.ever(from, scene.end, |_| true);
-        let vacant = scene.vacant(name).iter().any(|spell| spell.spans(from, scene.end));
-        !track.ever(from, scene.end, protected) && (!there || vacant)
+        let there = track.ever(from, end, |_| true);
+        let vacant = scene.vacant(name).iter().any(|spell| spell.spans(from, end));
+        !track.ever(from, end, protected) && (!there || vacant)
     })
 }
 
-fn no_order_since(scene: &Scene<'_>, from: Time) -> bool {
-    scene.orders.iter().all(|order| order.began < from) && !scene.disturbed(from, scene.end)
+fn no_order_since(scene: &Scene<'_>, from: Time, end: Time) -> bool {
+    scene.orders.iter().all(|order| order.began < from) && !scene.disturbed(from, end)
 }

@@ -1,4 +1,4 @@
-//! HY-02. A server of which no node ever came is given back once the provision time and the listing of
+//! HY-02. A server of which no node has come is given back once the provision time and the listing of
 //! machines have passed; before the provision time only if its making took too long. A pool at its minimum
 //! keeps it.
 //!
@@ -33,9 +33,12 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ProvisionTime, Timer::CreationTimeout], |scene, [provision, creation]| {
         let mut tally = Tally::default();
-        for (order, id) in never_came(scene) {
+        for (order, id) in bought(scene) {
             let Some(pool) = scene.pool_of(id).and_then(|pool| scene.pool(pool)) else { continue };
             let until = order.ended + provision + scene.listing();
+            if scene.nodes_on(id).any(|(_, track)| track.first().is_some_and(|seen| seen.at <= until)) {
+                continue;
+            }
             let back = scene.give_backs.iter().find(|back| back.server == id);
             let running = scene
                 .servers
@@ -73,8 +76,7 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-/// Servers that the subject has bought and that never became nodes, with their orders.
-fn never_came<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Order, u64)> {
-    let with_server = scene.orders.iter().filter_map(|order| Some((order, scene.server_of(order)?)));
-    with_server.filter(|(_, id)| scene.nodes_on(*id).next().is_none())
+/// The servers that the subject has bought, with their orders.
+fn bought<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = (&'s Order, u64)> {
+    scene.orders.iter().filter_map(|order| Some((order, scene.server_of(order)?)))
 }

@@ -16,7 +16,7 @@ use crate::check::vacancy::{goes, vacancies};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Pod;
+use crate::history::query::{Pod, Spell};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -48,8 +48,16 @@ fn check(history: &History) -> Verdict {
     let unneeded = scene.timer(Timer::UnneededTime).unwrap_or_default();
     for vacancy in vacancies(&scene, true) {
         let resident = |pod: &Pod| pod.resident() && pod.node.as_deref() == Some(vacancy.node);
-        if scene.pods_on(vacancy.node).any(|(_, track)| track.at(vacancy.spell.from).is_some_and(resident)) {
-            goes(&scene, &mut tally, &vacancy, vacancy.spell.from, unneeded);
+        let runs = |spell: &Spell| vacancy.spell.covers(spell.from.max(vacancy.spell.from));
+        // They come once the node is there.
+        let since = scene
+            .pods_on(vacancy.node)
+            .flat_map(|(_, track)| track.spells(resident))
+            .filter(runs)
+            .map(|spell| spell.from.max(vacancy.spell.from))
+            .min();
+        if let Some(since) = since {
+            goes(&scene, &mut tally, &vacancy, since, unneeded);
         }
     }
     for (back, name, _) in scene.removals() {
