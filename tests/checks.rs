@@ -14,6 +14,8 @@ mod fault_tolerance;
 mod hygiene;
 #[path = "checks/judging.rs"]
 mod judging;
+#[path = "checks/laws.rs"]
+mod laws;
 #[path = "checks/pod_safety.rs"]
 mod pod_safety;
 #[path = "checks/scale_down.rs"]
@@ -23,7 +25,6 @@ mod scale_up;
 #[path = "checks/setting.rs"]
 mod setting;
 #[path = "checks/story.rs"]
-#[expect(dead_code, reason = "reports tell of more than is judged")]
 mod story;
 
 use std::collections::{BTreeMap, BTreeSet};

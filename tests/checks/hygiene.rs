@@ -44,12 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
             ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
             ("HY-02", "never_gone", "violated", bought().end(2000)),
             ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
-            (
-                "HY-02",
-                "comes_when_it_should_be_gone",
-                "violated",
-                bought().node(1500, 7, "small").end(2000),
-            ),
+            ("HY-02", "comes_when_it_should_be_gone", "violated", bought().node(1500, 7, "small").end(2000)),
             ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
             ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
             ("HY-03", "never_gone", "violated", slow().end(2000)),

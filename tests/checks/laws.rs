@@ -1,0 +1,135 @@
+//! Laws that every check keeps, tried on every story: what nobody can know, or nobody has to know, decides nothing.
+
+use mock_clock::Time;
+use scaleproof::check::{Outcome, Verdict, catalogue, judge};
+use scaleproof::history::{CallEvent, Event, History, What, file};
+use serde_json::json;
+
+use super::{Case, read, word};
+
+/// A verdict as far as it may not change: in a word, how often, and what convicts.
+fn told(code: &str, history: &History) -> (&'static str, usize, usize) {
+    let expectation = catalogue().into_iter().find(|one| one.code.as_str() == code).unwrap();
+    let verdict = (expectation.check)(history);
+    match &verdict {
+        Verdict::Held { exercised } => (word(&verdict), *exercised, 0),
+        Verdict::Violated { exercised, evidence } => (word(&verdict), *exercised, evidence.len()),
+        Verdict::Unknown { .. } => (word(&verdict), 0, 0),
+    }
+}
+
+/// Every story is judged the same after a change that does not matter.
+fn indifferent(change: impl Fn(&str, History) -> History) {
+    let mut wrong = Vec::new();
+    for (code, case, _, story) in super::cases() {
+        let text = story.text(code, case);
+        let (before, after) = (told(code, &read(&text)), told(code, &change(&text, read(&text))));
+        if before != after {
+            wrong.push(format!("{code} {case}: {before:?} became {after:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+/// Who saw it: what one has seen is in its order.
+fn witness(what: &What) -> String {
+    match what {
+        What::Object(object) => object.kind.clone(),
+        What::Server(_) => "servers".to_owned(),
+        What::Call(call) => format!("{:?}", call.to),
+        // The harness tells what it does itself in one go.
+        _ => "harness".to_owned(),
+    }
+}
+
+#[test]
+fn the_order_of_what_different_witnesses_saw_at_once_decides_nothing() {
+    indifferent(|_, mut history| {
+        let last = history.events.len() - 1;
+        let mut from = 0;
+        while from < last {
+            let at = history.events[from].at;
+            let until = from + history.events[from..last].iter().take_while(|event| event.at == at).count();
+            history.events[from..until].sort_by_key(|event| std::cmp::Reverse(witness(&event.what)));
+            from = until;
+        }
+        history
+    });
+}
+
+#[test]
+fn what_no_check_knows_of_decides_nothing() {
+    indifferent(|_, mut history| {
+        let events = std::mem::take(&mut history.events);
+        for event in events {
+            for what in [strange_object(), strange_call(event.at)] {
+                history.events.push(Event { what, ..event.clone() });
+            }
+            history.events.push(event);
+        }
+        history
+    });
+}
+
+fn strange_object() -> What {
+    let object = json!({
+        "change": "added", "kind": "Widget", "namespace": "default", "name": "small-1",
+        "object": {"metadata": {"name": "small-1"}, "spec": {"nodeName": "small-1", "replicas": 3}},
+    });
+    serde_json::from_value(json!({"object": object})).unwrap()
+}
+
+fn strange_call(began: Time) -> What {
+    let call: CallEvent = serde_json::from_value(json!({
+        "replica": 0, "to": "kubernetes", "began": began.to_string(), "method": "GET",
+        "path": "/apis/example.com/v1/widgets", "status": 200, "bytes": [0, 0], "done": true,
+    }))
+    .unwrap();
+    What::Call(call)
+}
+
+#[test]
+fn names_and_numbers_decide_nothing() {
+    indifferent(|text, _| {
+        let renamed = text.replace("small", "zebra").replace("big", "ant").replace("web-", "y-web-");
+        read(&renamed)
+    });
+}
+
+fn outcome(history: &History, code: &str) -> Option<&'static str> {
+    let judgement = judge(history);
+    let judged = judgement.judged.into_iter().find(|judged| judged.code.as_str() == code)?;
+    match judged.outcome {
+        Outcome::Judged(verdict) => Some(word(&verdict)),
+        Outcome::NotApplicable(_) => None,
+    }
+}
+
+#[test]
+fn a_history_that_is_cut_never_holds() {
+    let mut wrong = Vec::new();
+    for (code, case, verdict, story) in super::cases() {
+        let text = story.text(code, case);
+        // In the middle of each line but the first, without which there is no history.
+        let cuts = text.match_indices('\n').skip(1).map(|(end, _)| end - 1);
+        for cut in cuts {
+            let history = file::read(&text.as_bytes()[..cut]).unwrap();
+            if outcome(&history, code) == Some("held") {
+                wrong.push(format!("{code} {case}, {verdict}, cut at byte {cut}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
+}
+
+#[test]
+fn a_cut_at_any_byte_is_read_or_refused() {
+    let (code, case, _, story): Case =
+        super::cases().into_iter().find(|(code, ..)| *code == "SF-10").unwrap();
+    let text = story.text(code, case);
+    for cut in 0..text.len() {
+        if let Ok(history) = file::read(&text.as_bytes()[..cut]) {
+            assert!(cut + 1 == text.len() || history.cut_short.is_some(), "cut at byte {cut}");
+        }
+    }
+}
