@@ -100,6 +100,13 @@ checks! {
     fault_tolerance::short_outages_are_survived,
     hygiene::ends_leave_nothing,
     hygiene::events_tell_what_happens,
+    bounds::totals_of_cores_and_memory_hold,
+    pod_safety::small_sets_keep_their_node,
+    pod_safety::arriving_pods_save_their_node,
+    scale_up::a_missing_map_stops_nothing,
+    scale_up::daemons_are_counted,
+    scale_up::startup_taints_mean_on_the_way,
+    scale_down::failures_bring_a_pause,
 }
 
 /// All expectations, by their codes.

@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::scene::Scene;
-use crate::history::query::{POOL_LABEL, Pod, Toleration};
+use crate::history::query::{POOL_LABEL, Pod};
 use crate::terms::{Pool, Room, SubjectOption, Taint};
+
+/// How taints begin that a node has until it is started.
+pub(super) const STARTUP_TAINT: &str = "startup-taint.cluster-autoscaler.kubernetes.io/";
+/// How taints begin that take a node out of service.
+pub(super) const STATUS_TAINT: &str = "status-taint.cluster-autoscaler.kubernetes.io/";
 
 /// Why a pod would not run on a node of a pool, or would not have one bought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +70,15 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
         }
     }
     let minds = |taint: &&Taint| {
-        taint.effect != "PreferNoSchedule" && !pod.tolerations.iter().any(|t| tolerates(t, taint))
+        taint.effect != "PreferNoSchedule" && !pod.tolerations.iter().any(|one| one.tolerates(taint))
     };
-    if pool.taints.iter().any(|taint| minds(&taint)) {
-        fit.misfits.push(Misfit::Taint);
+    for taint in pool.taints.iter().filter(minds) {
+        // Startup taints go before pods come; what a status taint means for a node that is not there yet, nobody says.
+        if taint.key.starts_with(STATUS_TAINT) {
+            fit.obscure = true;
+        } else if !taint.key.starts_with(STARTUP_TAINT) {
+            fit.misfits.push(Misfit::Taint);
+        }
     }
     if pod.priority < cutoff(scene) {
         fit.misfits.push(Misfit::Priority);
@@ -90,12 +100,6 @@ fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
         ("instance.hetzner.cloud/provided-by", "cloud"),
     ])
     .collect()
-}
-
-fn tolerates(toleration: &Toleration, taint: &Taint) -> bool {
-    (toleration.key.is_empty() || toleration.key == taint.key)
-        && toleration.value.as_ref().is_none_or(|value| *value == taint.value)
-        && (toleration.effect.is_empty() || toleration.effect == taint.effect)
 }
 
 /// Pods of a lower priority do not count; the documents' default is -10.

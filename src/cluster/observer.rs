@@ -22,9 +22,10 @@ use crate::watch::{Sight, follow_as};
 pub type Tell = Arc<dyn Fn(What) + Send + Sync>;
 
 /// What is watched: group, version, kind, and the namespace if it is only one.
-const WATCHED: [(&str, &str, &str, Option<&str>); 6] = [
+const WATCHED: [(&str, &str, &str, Option<&str>); 7] = [
     ("", "v1", "Node", None),
     ("", "v1", "Pod", None),
+    ("apps", "v1", "DaemonSet", None),
     ("policy", "v1", "PodDisruptionBudget", None),
     ("coordination.k8s.io", "v1", "Lease", None),
     ("", "v1", "ConfigMap", Some("kube-system")),

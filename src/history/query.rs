@@ -10,6 +10,7 @@
 
 mod budgets;
 mod calls;
+mod daemons;
 mod faults;
 mod leases;
 mod nodes;
@@ -26,6 +27,7 @@ pub use calls::{
     Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, orders,
     pod_deletions, status_writes,
 };
+pub use daemons::{Daemon, daemons};
 pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};
 pub use leases::{Lease, leader_lease};
 pub use nodes::{CANDIDATE_TAINT, Node, REMOVAL_TAINT, nodes};

@@ -1,5 +1,7 @@
 //! Stories about minimum and maximum.
 
+use serde_json::json;
+
 use super::Case;
 use super::story::Story;
 
@@ -10,6 +12,11 @@ pub(crate) fn cases() -> Vec<Case> {
     let limited = || {
         let story = Story::new().option("max_nodes_total", "2");
         story.node(0, 1, "small").runs(10, "web-1", "small-1").pending(100, "web-2")
+    };
+    let totals = |cores: &str| {
+        let story = Story::new().option("cores_total", &format!("0:{cores}"));
+        let room = json!({"status": {"allocatable": {"cpu": "2", "memory": "4Gi"}}});
+        story.object(0, "Node", "metal", room).pending(100, "web-1").pending(100, "web-2")
     };
     let above = || {
         let story = Story::new().pool("small", 0, 1, 4000).node(0, 1, "small").node(0, 2, "small");
@@ -97,5 +104,20 @@ pub(crate) fn cases() -> Vec<Case> {
             limited().order(112, "small", 2).order(150, "small", 3).end(300),
         ),
         ("MM-06", "no_limit", "unknown", Story::new().pending(100, "web-1").order(112, "small", 7).end(300)),
+        ("MM-07", "up_to_the_limit", "held", totals("9").order(112, "small", 7).end(300)),
+        (
+            "MM-07",
+            "beyond_it",
+            "violated",
+            totals("9").order(112, "small", 7).order(125, "small", 8).end(300),
+        ),
+        ("MM-07", "of_memory", "violated", {
+            let story = totals("90").option("memory_total", "0:13");
+            story.order(112, "small", 7).order(125, "small", 8).end(300)
+        }),
+        ("MM-07", "added_by_hand", "held", {
+            totals("9").server(110, 1, "small").order(112, "small", 7).end(300)
+        }),
+        ("MM-07", "no_limit", "unknown", one().pending(100, "web-1").order(112, "small", 7).end(300)),
     ]
 }

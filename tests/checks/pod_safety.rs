@@ -44,6 +44,7 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(keeps("SF-06", "web-1", &annotated("safe-to-evict", "false")));
     cases.extend(keeps("SF-07", "web-1", &host_path));
     cases.extend(keeps("SF-08", "web-1", &bare));
+    cases.extend(small_sets_and_arrivals());
     cases.extend([
         ("SF-04", "freed_by_a_budget", "unknown", {
             let story =
@@ -59,6 +60,28 @@ pub(crate) fn cases() -> Vec<Case> {
     cases.extend(keeps_by_budget());
     cases.extend(removals());
     cases
+}
+
+fn small_sets_and_arrivals() -> Vec<Case> {
+    let small = || pinned("web-1", json!({})).option("min_replica_count", "2");
+    let gone = |story: Story| story.evict(700, "web-1", 201).pod_gone(705, "web-1");
+    let tainted = || Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+    vec![
+        ("SF-09", "kept", "held", small().end(2000)),
+        ("SF-09", "evicted", "violated", gone(small()).end(2000)),
+        ("SF-09", "lost", "violated", small().removal(700, 1).end(2000)),
+        ("SF-09", "big_enough", "unknown", {
+            let two = small().node(0, 2, "small").runs(10, "web-2", "small-2");
+            gone(two).pending(704, "web-3").runs(706, "web-3", "small-2").end(2000)
+        }),
+        ("SF-09", "not_asked_for", "unknown", gone(pinned("web-1", json!({}))).end(2000)),
+        ("SF-11", "saved", "held", tainted().runs(702, "web-1", "small-1").untaint(706, "small-1").end(2000)),
+        ("SF-11", "deleted", "violated", tainted().runs(702, "web-1", "small-1").give_back(706, 1).end(2000)),
+        ("SF-11", "came_too_late", "unknown", {
+            tainted().runs(705, "web-1", "small-1").give_back(706, 1).end(2000)
+        }),
+        ("SF-11", "nobody_came", "unknown", tainted().give_back(706, 1).end(2000)),
+    ]
 }
 
 fn keeps_by_budget() -> Vec<Case> {

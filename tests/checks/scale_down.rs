@@ -72,11 +72,30 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
     .into_iter()
     .chain(removals())
+    .chain(failures())
     .collect()
 }
 
 /// What must be so of each removal.
 #[expect(clippy::too_many_lines, reason = "a table of stories")]
+fn failures() -> Vec<Case> {
+    let failed = || {
+        let story = Story::new().node(0, 1, "small").node(0, 2, "small").runs(10, "web-1", "small-2");
+        let story = story.taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+        story.give_back_refused(706, 1, 423).untaint(707, "small-1").pod_gone(708, "web-1")
+    };
+    vec![
+        ("SD-03", "pauses", "held", failed().removal(890, 2).removal(1010, 1).end(2000)),
+        ("SD-03", "tried_again_at_once", "violated", failed().removal(715, 1).end(2000)),
+        ("SD-03", "tried_again_too_soon", "violated", failed().removal(900, 1).end(2000)),
+        ("SD-03", "goes_on_with_another", "violated", failed().removal(800, 2).end(2000)),
+        ("SD-03", "after_a_restart", "unknown", {
+            failed().killed(720, 0).started(722, 0).removal(800, 1).end(2000)
+        }),
+        ("SD-03", "nothing_failed", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
+    ]
+}
+
 fn removals() -> Vec<Case> {
     let tainted = "ToBeDeletedByClusterAutoscaler";
     let protected = |second| {

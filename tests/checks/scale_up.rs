@@ -30,7 +30,7 @@ pub(crate) fn cases() -> Vec<Case> {
         let story = Story::new().node(0, 1, "small");
         story.object(90, "Node", "small-1", json!({"spec": {"unschedulable": true}}))
     };
-    vec![
+    let mut cases = vec![
         ("SU-01", "ordered_in_time", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-01", "never_ordered", "violated", with_web().end(300)),
         ("SU-01", "ordered_too_late", "violated", with_web().order(160, "small", 7).end(300)),
@@ -168,5 +168,62 @@ pub(crate) fn cases() -> Vec<Case> {
         ),
         ("SU-15", "nothing_is_bought", "violated", cordoned().pending(100, "web-1").end(300)),
         ("SU-15", "nothing_is_cordoned", "unknown", with_web().order(112, "small", 7).end(300)),
+    ];
+    cases.extend(of_maps_daemons_and_taints());
+    cases
+}
+
+fn of_maps_daemons_and_taints() -> Vec<Case> {
+    let unmapped = || Story::new().option("expander", "priority").pending(100, "web-1");
+    let mapped = || {
+        let data = json!({"data": {"priorities": "10: [.*]"}});
+        let story = Story::new().option("expander", "priority");
+        let map = "kube-system/cluster-autoscaler-priority-expander";
+        story.object(50, "ConfigMap", map, data).pending(100, "web-1")
+    };
+    let agent = |cpu: &str, spec: serde_json::Value| {
+        let mut template = json!({"containers": [{"resources": {"requests": {"cpu": cpu}}}]});
+        template.as_object_mut().unwrap().extend(spec.as_object().unwrap().clone());
+        let set = json!({"spec": {"template": {"spec": template}}});
+        Story::new().object(0, "DaemonSet", "default/agent", set).pending(100, "web-1")
+    };
+    let starting = || {
+        let taint = json!({"spec": {"taints": [{"key": "startup-taint.cluster-autoscaler.kubernetes.io/agent", "effect": "NoSchedule"}]}});
+        let story = Story::new().pending(100, "web-1").order(112, "small", 7);
+        story.node_as(150, 7, "small", taint)
+    };
+    let broken = || {
+        let story = Story::new().node(0, 1, "small");
+        let key = "status-taint.cluster-autoscaler.kubernetes.io/broken";
+        story.taint(90, "small-1", key).pending(100, "web-1")
+    };
+    vec![
+        ("SU-09", "ordered_all_the_same", "held", unmapped().order(112, "small", 7).end(900)),
+        ("SU-09", "never_ordered", "violated", unmapped().end(900)),
+        ("SU-09", "the_map_is_there", "unknown", mapped().order(112, "small", 7).end(900)),
+        ("SU-12", "not_ordered", "held", agent("3", json!({})).end(900)),
+        ("SU-12", "ordered", "violated", agent("3", json!({})).order(112, "small", 7).end(900)),
+        ("SU-12", "fits_beside_them", "unknown", agent("1", json!({})).order(112, "small", 7).end(900)),
+        (
+            "SU-12",
+            "daemons_elsewhere",
+            "unknown",
+            agent("3", json!({"nodeSelector": {"disk": "fast"}})).order(112, "small", 7).end(900),
+        ),
+        (
+            "SU-14",
+            "waited_for",
+            "held",
+            starting().untaint(400, "small-7").runs(401, "web-1", "small-7").end(900),
+        ),
+        ("SU-14", "another_one", "violated", starting().order(300, "small", 8).end(900)),
+        ("SU-14", "no_room", "held", broken().order(112, "small", 7).end(900)),
+        ("SU-14", "taken_for_room", "violated", broken().end(900)),
+        (
+            "SU-14",
+            "no_taint",
+            "unknown",
+            Story::new().pending(100, "web-1").order(112, "small", 7).node(150, 7, "small").end(900),
+        ),
     ]
 }

@@ -2,6 +2,7 @@
 
 pub(in crate::check) mod drains_do_not_overlap;
 pub(in crate::check) mod evicted_pods_find_room;
+pub(in crate::check) mod failures_bring_a_pause;
 pub(in crate::check) mod few_go_at_once;
 pub(in crate::check) mod no_flapping;
 pub(in crate::check) mod node_objects_are_not_deleted;

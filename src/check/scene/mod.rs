@@ -16,7 +16,7 @@ use mock_clock::Time;
 
 use super::Verdict;
 use crate::history::query::{
-    self, Budget, Eviction, FaultSpell, GiveBack, Node, Order, Pod, Server, Spell, Tracks,
+    self, Budget, Daemon, Eviction, FaultSpell, GiveBack, Node, Order, Pod, Server, Spell, Tracks,
 };
 use crate::history::{History, StepChange, What};
 use crate::terms::{Pool, Room, SubjectOption, Timer};
@@ -39,6 +39,7 @@ pub(super) struct Scene<'a> {
     pub(super) nodes: Tracks<String, Node>,
     pub(super) servers: Tracks<u64, Server>,
     pub(super) budgets: Tracks<String, Budget>,
+    pub(super) daemons: Tracks<String, Daemon>,
     pub(super) orders: Vec<Order>,
     pub(super) give_backs: Vec<GiveBack>,
     pub(super) evictions: Vec<Eviction>,
@@ -65,6 +66,7 @@ impl<'a> Scene<'a> {
             nodes: query::nodes(history),
             servers: query::servers(history),
             budgets: query::budgets(history),
+            daemons: query::daemons(history),
             orders: query::orders(history),
             give_backs: query::give_backs(history),
             evictions: query::evictions(history),
@@ -80,7 +82,7 @@ impl<'a> Scene<'a> {
             given_back_at: BTreeMap::new(),
         };
         scene.troubled = calm::troubled(history, scene.end);
-        scene.residents = occupancy::residents(&scene.pods);
+        scene.residents = occupancy::residents(&scene.pods, &scene.daemons);
         scene.index();
         scene.busy = calm::busy(&scene);
         scene

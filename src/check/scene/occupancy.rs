@@ -5,18 +5,23 @@ use std::collections::BTreeMap;
 use mock_clock::Time;
 
 use super::Scene;
-use crate::history::query::{Node, Pod, Spell, Track, Tracks};
+use crate::history::query::{Daemon, Node, Pod, Spell, Track, Tracks};
 use crate::terms::{Room, SubjectOption};
 
-/// What residents ever asked for on one node, at most.
-pub(super) fn residents(pods: &Tracks<String, Pod>) -> Room {
+/// What residents ever asked for on one node, or would ask for, at most.
+pub(super) fn residents(pods: &Tracks<String, Pod>, daemons: &Tracks<String, Daemon>) -> Room {
     let mut by_node: BTreeMap<&str, Room> = BTreeMap::new();
     for pod in pods.values().filter_map(|track| track.last()).filter(|pod| pod.resident()) {
         let node = by_node.entry(pod.node.as_deref().unwrap_or_default()).or_default();
         node.cpu_milli += pod.asks.cpu_milli;
         node.memory_mib += pod.asks.memory_mib;
     }
-    by_node.values().fold(Room::default(), |most, room| Room {
+    let daemons =
+        daemons.values().filter_map(|track| track.last()).fold(Room::default(), |sum, daemon| Room {
+            cpu_milli: sum.cpu_milli + daemon.asks.cpu_milli,
+            memory_mib: sum.memory_mib + daemon.asks.memory_mib,
+        });
+    by_node.values().fold(daemons, |most, room| Room {
         cpu_milli: most.cpu_milli.max(room.cpu_milli),
         memory_mib: most.memory_mib.max(room.memory_mib),
     })

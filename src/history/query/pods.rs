@@ -9,7 +9,7 @@ use super::Tracks;
 use super::quantity::room;
 use super::track::Seen;
 use crate::history::{Change, History, ObjectEvent, What};
-use crate::terms::Room;
+use crate::terms::{Room, Taint};
 
 /// A pod at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,15 @@ pub struct Toleration {
     pub value: Option<String>,
     /// This effect; any, if empty.
     pub effect: String,
+}
+
+impl Toleration {
+    /// Whether it is about a taint.
+    pub fn tolerates(&self, taint: &Taint) -> bool {
+        (self.key.is_empty() || self.key == taint.key)
+            && self.value.as_ref().is_none_or(|value| *value == taint.value)
+            && (self.effect.is_empty() || self.effect == taint.effect)
+    }
 }
 
 impl Pod {
@@ -179,7 +188,7 @@ fn mount(volume: &Value) -> Mount {
 }
 
 /// Containers run together; those before them one at a time.
-fn asks(spec: &Value) -> Room {
+pub(super) fn asks(spec: &Value) -> Room {
     let mut asks = Room::default();
     for container in list(&spec["containers"]) {
         let one = room(&container["resources"]["requests"]);
@@ -196,7 +205,7 @@ fn asks(spec: &Value) -> Room {
     asks
 }
 
-fn toleration(toleration: &Value) -> Toleration {
+pub(super) fn toleration(toleration: &Value) -> Toleration {
     let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let exists = toleration["operator"] == "Exists";
     Toleration {
@@ -206,7 +215,7 @@ fn toleration(toleration: &Value) -> Toleration {
     }
 }
 
-fn picky(spec: &Value) -> bool {
+pub(super) fn picky(spec: &Value) -> bool {
     let affinity = &spec["affinity"];
     let hard_spread = |spread: &Value| spread["whenUnsatisfiable"] != "ScheduleAnyway";
     let claim = |volume: &Value| !volume["persistentVolumeClaim"].is_null() || !volume["ephemeral"].is_null();

@@ -247,13 +247,11 @@ pub(super) fn template(view: &View, settings: &Settings, pool: &Pool, standing: 
             || taint.key.starts_with("status-taint.")
             || settings.arguments.startup_taint.contains(&taint.key)
     };
-    let (labels, mut taints, free) = match model {
-        Some(node) => {
-            let lasting = node.taints.iter().filter(|taint| !passing(taint)).cloned().collect();
-            (node.labels.clone(), lasting, node.allocatable.clone())
-        }
-        None => (configured.collect(), pool.taints.clone(), offer.resources.clone()),
+    let (labels, taints, free) = match model {
+        Some(node) => (node.labels.clone(), &node.taints, node.allocatable.clone()),
+        None => (configured.collect(), &pool.taints, offer.resources.clone()),
     };
+    let mut taints: Vec<Taint> = taints.iter().filter(|taint| !passing(taint)).cloned().collect();
     if settings.has(Defect::IgnoresPoolTaints) {
         taints.clear();
     }

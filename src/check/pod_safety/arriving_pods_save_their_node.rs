@@ -1,0 +1,81 @@
+//! SF-11. A node on which there was nothing when it was tainted for removal, and on which a pod has come to run before the delay
+//! between taint and removal was over, is not given back with it.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  small-a, with nothing on it, is tainted with ToBeDeletedByClusterAutoscaler
+//! 2 s  web-1, which tolerates that, is bound to small-a
+//! 5 s  DELETE of the server of small-a
+//! ```
+//!
+//! It does not catch pods that come after the delay: who has looked once more cannot look again.
+
+use mock_clock::Time;
+
+use crate::check::scene::{Scene, TIE, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{REMOVAL_TAINT, Spell};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SF-11"),
+    promise: "A pod that comes to an empty node after it was tainted, and before it is removed, saves it",
+    cite: &[
+        flag!("--node-delete-delay-after-taint"),
+        faq!(
+            "When does Cluster Autoscaler change the size of a cluster?",
+            "when-does-cluster-autoscaler-change-the-size-of-a-cluster"
+        ),
+    ],
+    level: Level::Should,
+    kind: Kind::Safety,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::DeleteDelayAfterTaint], |scene, [delay]| {
+        let mut tally = Tally::default();
+        for (name, track) in &scene.nodes {
+            for taint in track.spells(|node| node.has_taint(REMOVAL_TAINT)) {
+                let over = taint.from + delay - TIE;
+                let Some((key, arrival)) = arrival(scene, name, &taint, over) else { continue };
+                let server = scene.under(name, taint.from);
+                let back = scene.give_backs.iter().find(|back| {
+                    Some(back.server) == server
+                        && back.taken()
+                        && taint.covers(back.began)
+                        && arrival.spans(arrival.from, back.began)
+                        && arrival.from + TIE < back.began
+                });
+                let evicted = scene.evictions.iter().any(|eviction| {
+                    eviction.pod == key && taint.from <= eviction.began && arrival.covers(eviction.began)
+                });
+                if let Some(back) = back.filter(|_| !evicted) {
+                    let says =
+                        format!("the server of {name} was given back under {key}, which had just come");
+                    tally.violated(says, [taint.began, arrival.began, back.event]);
+                } else if taint.to.is_some() || scene.watched(taint.from, over + scene.slack()) {
+                    tally.exercised();
+                }
+            }
+        }
+        tally.verdict("no pod came to a node that was tainted while there was nothing on it")
+    })
+}
+
+/// The first pod that came to an empty node from its taint to a moment, and stayed.
+fn arrival<'s>(scene: &'s Scene<'_>, node: &str, taint: &Spell, until: Time) -> Option<(&'s str, Spell)> {
+    let empty = scene.vacant(node).iter().any(|spell| spell.spans(taint.from - TIE, taint.from + TIE));
+    let came = |(key, track): (&'s str, &'s crate::history::query::Track<_>)| {
+        let spells = track.spells(|pod: &crate::history::query::Pod| pod.occupies(node) && !pod.ending);
+        let spell = spells.into_iter().find(|spell| taint.from + TIE <= spell.from && spell.from <= until)?;
+        Some((key, spell))
+    };
+    scene.pods_on(node).filter_map(came).filter(|_| empty).min_by_key(|(_, spell)| spell.from)
+}
