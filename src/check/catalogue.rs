@@ -107,6 +107,8 @@ checks! {
     scale_up::daemons_are_counted,
     scale_up::startup_taints_mean_on_the_way,
     scale_down::failures_bring_a_pause,
+    backoff::broken_pools_stop_nobody,
+    backoff::what_was_bought_is_kept,
 }
 
 /// All expectations, by their codes.

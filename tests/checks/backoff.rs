@@ -1,5 +1,8 @@
 //! Stories about pools that fail, and their recovery.
 
+use scaleproof::history::FaultChange;
+use serde_json::json;
+
 use super::Case;
 use super::story::Story;
 
@@ -11,6 +14,18 @@ pub(crate) fn cases() -> Vec<Case> {
     let rivals =
         || Story::new().pool("big", 0, 3, 16000).pending(100, "web-1").order_refused(112, "small", 7, 412);
     let never = || Story::new().pool("big", 0, 3, 16000).pending(100, "web-1").order(112, "small", 7);
+    let partly = || {
+        let story = Story::new().pool("other", 0, 3, 4000).pending(100, "web-1");
+        story.order(112, "small", 7).order_refused(112, "small", 8, 412)
+    };
+    let retired = || {
+        let trouble = json!({"kind": "retired", "server_type": "cx43"});
+        let mut story = Story::new().pool("broken", 0, 3, 4000).but(|pool| pool.machine = "cx43".into());
+        story.header.plan =
+            json!({"steps": [{"act": {"hurt": {"name": "retired", "fault": {"cloud": trouble}}}}]});
+        let story = story.fault(50, "retired", FaultChange::Injected("cx43 is retired".into()));
+        story.pending(100, "web-1")
+    };
     vec![
         ("BO-01", "doubles", "held", refused(&[112, 420, 1030, 2240]).end(3000)),
         ("BO-01", "at_once", "violated", refused(&[112, 130]).end(3000)),
@@ -50,6 +65,29 @@ pub(crate) fn cases() -> Vec<Case> {
             "it_comes",
             "unknown",
             never().node(200, 7, "small").runs(210, "web-1", "small-7").end(3000),
+        ),
+        ("BO-05", "kept", "held", partly().node(150, 7, "small").runs(160, "web-1", "small-7").end(900)),
+        ("BO-05", "given_back", "violated", partly().give_back(118, 7).end(900)),
+        (
+            "BO-05",
+            "not_counted",
+            "violated",
+            partly().order(113, "other", 9).order(114, "other", 10).order(115, "other", 11).end(900),
+        ),
+        (
+            "BO-05",
+            "all_were_refused",
+            "unknown",
+            Story::new().pending(100, "web-1").order_refused(112, "small", 8, 412).end(900),
+        ),
+        ("BO-07", "sound_one_ordered", "held", retired().order(112, "small", 7).end(900)),
+        ("BO-07", "nothing_ordered", "violated", retired().end(900)),
+        ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(900)),
+        (
+            "BO-07",
+            "all_are_sold",
+            "unknown",
+            Story::new().pool("broken", 0, 3, 4000).pending(100, "web-1").order(112, "small", 7).end(900),
         ),
     ]
 }

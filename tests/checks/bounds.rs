@@ -5,6 +5,7 @@ use serde_json::json;
 use super::Case;
 use super::story::Story;
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 pub(crate) fn cases() -> Vec<Case> {
     let one = || Story::new().pool("small", 0, 1, 4000);
     let least = |min| Story::new().pool("small", min, 3, 4000);

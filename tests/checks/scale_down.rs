@@ -77,7 +77,6 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 /// What must be so of each removal.
-#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn failures() -> Vec<Case> {
     let failed = || {
         let story = Story::new().node(0, 1, "small").node(0, 2, "small").runs(10, "web-1", "small-2");
@@ -96,6 +95,7 @@ fn failures() -> Vec<Case> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn removals() -> Vec<Case> {
     let tainted = "ToBeDeletedByClusterAutoscaler";
     let protected = |second| {

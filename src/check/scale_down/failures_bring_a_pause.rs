@@ -1,5 +1,5 @@
-//! SD-03. After the cloud refused to take the server of a node back, no other node is tainted for removal before the delay after
-//! a failure has passed, and that node is not before the time after which it is looked at again; both counted from the call
+//! SD-03. After the cloud refused to take the server of a node back, no other node of its pool is tainted for removal before the
+//! delay after a failure has passed, and that node is not before the time after which it is looked at again; both counted from the call
 //! that failed. What is tainted within a loop of the failure may have been decided before. A restart of the subject forgets it.
 //!
 //! The smallest history that violates it:
@@ -10,7 +10,8 @@
 //! 10 s  small-a carries it again
 //! ```
 //!
-//! It does not catch removals that fail before the cloud is asked.
+//! It does not catch removals that fail before the cloud is asked, nor, as the FAQ speaks of the pool and the help of the flag of
+//! all, removals in other pools.
 
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SD-03"),
-    promise: "After a removal has failed nothing is removed for the documented time, and the node itself not for a longer one",
+    promise: "After a removal has failed nothing of its pool is removed for the documented time, and the node itself not for longer",
     cite: &[
         faq!(
             "I have a couple of nodes with low utilization, but they are not scaled down. Why?",
@@ -51,7 +52,11 @@ fn check(history: &History) -> Verdict {
                 continue;
             }
             tally.exercised();
+            let pool = scene.pool_of(failure.server);
             for (name, track) in &scene.nodes {
+                if scene.pool_of_node(name, failure.began) != pool {
+                    continue;
+                }
                 let own = scene.under(name, failure.began) == Some(failure.server);
                 let (from, pause) = if own {
                     (failure.ended, recheck.max(delay))

@@ -159,6 +159,13 @@ fn taints_and_cordons_are_seen() {
         life.view.wait(pod("a", 100));
     };
     buys(&[], refused, 0, &[("ignores-pool-taints", 1)]);
+    let passing = |life: &mut Life| {
+        taint(life);
+        life.settings.pools.get_mut("a").unwrap().taints[0].key =
+            "startup-taint.cluster-autoscaler.kubernetes.io/x".to_owned();
+        life.view.wait(pod("a", 100));
+    };
+    buys(&[], passing, 1, &[]);
     let tolerated = |life: &mut Life| {
         taint(life);
         let mut pod = pod("a", 100);
