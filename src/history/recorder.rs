@@ -112,6 +112,11 @@ impl Recorder {
         });
     }
 
+    /// Takes nothing down any more: what ends from now on does so because the run is given up, which proves nothing.
+    pub fn close(&self) {
+        self.state().ended = true;
+    }
+
     /// All events so far.
     pub fn events(&self) -> Vec<Arc<Event>> {
         self.state().events.clone()
@@ -298,6 +303,15 @@ mod tests {
             recorder.record(what);
         }
         assert_eq!(recorder.events().len(), 2);
+    }
+
+    #[test]
+    fn a_closed_one_takes_nothing_down_and_its_history_is_not_whole() {
+        let recorder = Recorder::in_memory(ticking());
+        recorder.record(log("before"));
+        recorder.close();
+        recorder.record(What::End);
+        assert_eq!(recorder.events().len(), 1);
     }
 
     #[tokio::test]

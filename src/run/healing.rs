@@ -35,10 +35,9 @@ impl Healing {
         lasting: Option<Duration>,
     ) -> Result<(), FaultError> {
         self.forget(name);
-        let end = lasting.map(|lasting| self.clock.now() + lasting);
         self.ward().inject(name, says, fault)?;
-        if let Some(end) = end {
-            let (sleep, ward, of) = (self.clock.sleep_until(end), Arc::clone(&self.ward), name.to_owned());
+        if let Some(lasting) = lasting {
+            let (sleep, ward, of) = (self.clock.sleep(lasting), Arc::clone(&self.ward), name.to_owned());
             let healed = tokio::spawn(async move {
                 sleep.await;
                 locked(&ward).heal(&of);

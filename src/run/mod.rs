@@ -97,11 +97,15 @@ pub async fn run(
     let lag = tokio::spawn(tell_lag(clock.clone(), recorder.clone()));
     let cast = Cast::default();
     let done = {
-        let play = play(&clock, &order, &recorder, &cast);
+        let mut play = std::pin::pin!(play(&clock, &order, &recorder, &cast));
         let interrupted = std::pin::pin!(interrupted);
         tokio::select! {
-            done = play => done,
-            () = interrupted => Err(RunError::Interrupted),
+            done = &mut play => done,
+            () = interrupted => {
+                // The parts of the run are dropped after this, one by one: the subject would seem to suffer.
+                recorder.close();
+                Err(RunError::Interrupted)
+            }
         }
     };
     cast.end().await;
