@@ -55,7 +55,7 @@ pub(crate) fn cases() -> Vec<Case> {
 fn of_the_cloud() -> Vec<Case> {
     let limited = |count: u64| {
         let ask = |story: Story, index: u64| {
-            story.call(100 + index, Api::Cloud, "GET", "/v1/servers", |call| call.status = 429)
+            story.call(100 + index * 60 / count, Api::Cloud, "GET", "/v1/servers", |call| call.status = 429)
         };
         (0..count).fold(Story::new(), ask).end(900)
     };
@@ -67,8 +67,8 @@ fn of_the_cloud() -> Vec<Case> {
         story.give_back_refused(708, 1, 423)
     };
     vec![
-        ("FT-01", "twenty", "held", limited(20)),
-        ("FT-01", "thirty", "violated", limited(30)),
+        ("FT-01", "one_a_second", "held", limited(60)),
+        ("FT-01", "oftener", "violated", limited(61)),
         ("FT-01", "never_limited", "unknown", Story::new().end(900)),
         ("FT-02", "waits", "held", {
             let story = list(list(Story::new().node(0, 1, "small"), 600, 503), 700, 200);
