@@ -24,7 +24,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("BO-04"),
     promise: "When ordered machines do not become nodes in the documented time, something is ordered in another pool that fits",
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-provision-time")],
-    level: Level::Must,
+    level: Level::Should,
     kind: Kind::Backoff,
     providers: HETZNER,
     versions: Versions::ALL,
