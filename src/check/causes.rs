@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use mock_clock::Time;
+
 use super::fit::{Fit, Misfit, fit, need};
 use super::scene::{Scene, TIE};
 use super::{Tally, Verdict};
@@ -85,6 +87,11 @@ pub(super) fn hopeless(scene: &Scene<'_>, pod: &Pod) -> bool {
     scene.pools().iter().all(|pool| fit(scene, pod, pool).impossible())
 }
 
+/// Whether lists of the cloud lacked what was there. Whoever believes them does not know what is on its way.
+fn misled(scene: &Scene<'_>, at: Time) -> bool {
+    scene.faults.iter().any(|fault| fault.spell.covers(at) && fault.says.contains("torn_list"))
+}
+
 /// If an order is one too many for the pods that wait: those before it in its pool whose servers are on their way, and suffice.
 pub(super) fn one_too_many<'s>(
     scene: &'s Scene<'_>,
@@ -100,6 +107,7 @@ pub(super) fn one_too_many<'s>(
     let suffices = !pods.is_empty()
         && !coming.is_empty()
         && coming.len() >= need(scene, &pods, pool).max(1)
-        && !fills_minimum(scene, order, pool);
+        && !fills_minimum(scene, order, pool)
+        && !misled(scene, order.began);
     suffices.then_some(coming)
 }

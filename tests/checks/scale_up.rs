@@ -1,5 +1,6 @@
 //! Stories about buying nodes.
 
+use scaleproof::history::FaultChange;
 use serde_json::json;
 
 use super::Case;
@@ -71,6 +72,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SU-02", "what_comes_is_of_another_pool", "held", {
             let story = with_web().pool("big", 0, 3, 16000);
             story.order(112, "big", 7).order(123, "small", 8).end(300)
+        }),
+        ("SU-02", "lists_were_torn", "held", {
+            let torn = FaultChange::Injected("hurt torn: cloud(kind: torn_list)".into());
+            let story = with_web().fault(105, "torn", torn).order(112, "small", 7);
+            story.order(123, "small", 8).end(300)
         }),
         ("SU-02", "nothing_was_ordered", "unknown", with_web().end(300)),
         ("SU-03", "left_alone", "held", Story::new().pending_as(100, "huge", huge.clone()).end(900)),

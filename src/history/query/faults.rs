@@ -15,6 +15,8 @@ pub struct FaultSpell {
     pub code: Code,
     /// The name the scenario gives it.
     pub name: String,
+    /// What it does, in the words of the plan.
+    pub says: String,
     /// When.
     pub spell: Spell,
     /// The event in which it first hurt somebody.
@@ -28,9 +30,10 @@ pub fn fault_spells(history: &History) -> Vec<FaultSpell> {
         let What::Fault(fault) = &happened.what else { continue };
         let open = faults.iter_mut().rev().find(|open| open.name == fault.name);
         match (&fault.change, open) {
-            (FaultChange::Injected(_), _) => faults.push(FaultSpell {
+            (FaultChange::Injected(says), _) => faults.push(FaultSpell {
                 code: fault.code.clone(),
                 name: fault.name.clone(),
+                says: says.clone(),
                 spell: Spell { from: happened.at, to: None, began: event, ended: None },
                 bit: None,
             }),
