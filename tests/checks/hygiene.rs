@@ -71,6 +71,22 @@ pub(crate) fn cases() -> Vec<Case> {
                 "violated",
                 slow().server_as(372, 7, "small", "running").give_back(412, 7).end(2000),
             ),
+            (
+                "HY-04",
+                "thrown_away_as_a_node",
+                "violated",
+                slow()
+                    .server_as(372, 7, "small", "running")
+                    .node(400, 7, "small")
+                    .give_back(412, 7)
+                    .end(2000),
+            ),
+            (
+                "HY-04",
+                "thrown_away_before_it_was_switched_on",
+                "violated",
+                slow().server_as(372, 7, "small", "off").give_back(412, 7).end(2000),
+            ),
             ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
             ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
             ("HY-05", "kept", "violated", needed().end(1000)),

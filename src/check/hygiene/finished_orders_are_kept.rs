@@ -1,5 +1,5 @@
-//! HY-04. A server that was running by more than a tie before its creation timeout is not given back at that
-//! timeout.
+//! HY-04. A server that was made (it runs, or waits to be switched on) by more than a tie before its creation timeout is not
+//! given back at that timeout, unless its node was being removed.
 //!
 //! The smallest history that violates it:
 //!
@@ -15,7 +15,7 @@ use crate::check::scene::{TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::GiveBack;
+use crate::history::query::{GiveBack, Node, REMOVAL_TAINT, Server};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -39,7 +39,7 @@ fn check(history: &History) -> Verdict {
                 continue;
             };
             let timeout = order.began + creation;
-            let Some(made) = track.spells(|server| server.status == "running").first().copied() else {
+            let Some(made) = track.spells(is_made).first().copied() else {
                 continue;
             };
             if made.from + TIE * 2 >= timeout {
@@ -48,9 +48,11 @@ fn check(history: &History) -> Verdict {
             let at_timeout = |back: &&GiveBack| {
                 back.server == id && back.began + TIE >= timeout && back.began <= timeout + scene.slack()
             };
-            if let Some(back) =
-                scene.give_backs.iter().find(at_timeout).filter(|_| scene.registered(id).is_none())
-            {
+            let removed = |back: &&GiveBack| {
+                let tainted = |node: &Node| node.has_taint(REMOVAL_TAINT);
+                scene.nodes_on(id).any(|(_, node)| node.ever(order.began, back.began, tainted))
+            };
+            if let Some(back) = scene.give_backs.iter().find(at_timeout).filter(|back| !removed(back)) {
                 let says = format!(
                     "server {id} had been made {} s after its order, and was given back",
                     (made.from - order.began).as_secs()
@@ -62,4 +64,8 @@ fn check(history: &History) -> Verdict {
         }
         tally.verdict("no server was made before its timeout")
     })
+}
+
+fn is_made(server: &Server) -> bool {
+    matches!(server.status.as_str(), "running" | "off")
 }
