@@ -63,6 +63,13 @@ pub enum Deed {
         /// Its name from now on.
         name: String,
     },
+    /// The disk of a server is written anew.
+    Rebuild {
+        /// This server.
+        server: Which,
+        /// From this image.
+        image: String,
+    },
     /// A server leaves a network.
     Detach {
         /// This server.
@@ -176,6 +183,9 @@ impl Engine {
             }
             Deed::Rename { what, which, name } => {
                 ("PUT", thing(*what, which)?, json!({"name": name}).to_string())
+            }
+            Deed::Rebuild { server: which, image } => {
+                ("POST", server(which, "rebuild")?, json!({"image": image}).to_string())
             }
             Deed::Detach { server: which, network } => {
                 let network = self.head(Kind::Network, network)?.id;

@@ -35,6 +35,18 @@ fn servers_are_switched_relabelled_renamed_and_deleted() {
 }
 
 #[test]
+fn a_server_is_written_anew() {
+    let mut rig = Rig::new();
+    let id = rig.ordered("a");
+    rig.pass(3600);
+    deed(&mut rig, &json!({"deed": "rebuild", "server": "a", "image": "debian-12"})).unwrap();
+    assert_eq!(rig.status_of(id), "rebuilding");
+    rig.pass(3600);
+    assert_eq!(rig.status_of(id), "running");
+    assert_eq!(rig.get(&format!("/servers/{id}"))["server"]["image"]["name"], "debian-12");
+}
+
+#[test]
 fn other_things_are_deleted_too() {
     let mut rig = Rig::new();
     rig.post("/placement_groups", &json!({"name": "g", "type": "spread"}));
