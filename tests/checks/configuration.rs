@@ -1,6 +1,6 @@
 //! Stories about settings and about starting.
 
-use scaleproof::terms::Api;
+use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
 use super::Case;
@@ -21,6 +21,12 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         ("CF-02", "its_time", "held", slow().give_back(412, 7).end(900)),
         ("CF-02", "given_up_early", "violated", slow().give_back(200, 7).end(900)),
+        (
+            "CF-02",
+            "made_after_the_default",
+            "held",
+            slow().timer(Timer::CreationTimeout, "15m").server_as(590, 7, "small", "running").end(2000),
+        ),
         ("CF-02", "made_in_time", "unknown", slow().server_as(180, 7, "small", "running").end(900)),
         ("CF-05", "starts", "held", forbidden(Story::new()).status(30).end(300)),
         ("CF-05", "hangs", "violated", forbidden(Story::new()).end(300)),
