@@ -99,10 +99,16 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         directory.display()
     ))?;
     let mut tellings = Vec::new();
-    for seed in first..first.saturating_add(arguments.repeat) {
+    'all: for seed in first..first.saturating_add(arguments.repeat) {
         for (path, scenario) in &scenarios {
             let one = One { arguments, subject: &subject, path, seed, directory: &directory };
-            tellings.extend(one.run(scenario)?);
+            let telling = one.run(scenario)?;
+            let given_up = telling.as_ref().is_some_and(|telling| telling.cut_short.is_some());
+            tellings.extend(telling);
+            // Whoever interrupts one run does not want the next.
+            if given_up {
+                break 'all;
+            }
         }
     }
     if arguments.report.is_some() {

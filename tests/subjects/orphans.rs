@@ -73,7 +73,8 @@ fn end_after(signal: Signal, ms: u64, time: &str) {
     let temporary = workshop.folder.join("tmp");
     fs::create_dir(&temporary).unwrap();
     let mut command = Command::new(SCALEPROOF);
-    command.args(["run", &scenario, "--time", time]).env("TMPDIR", &temporary);
+    // Twice: whoever is interrupted does not go on to the next.
+    command.args(["run", &scenario, &scenario, "--time", time]).env("TMPDIR", &temporary);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut run = command.spawn().unwrap();
     pause(ms);
