@@ -1,0 +1,88 @@
+//! A real run of a scenario, by the program as a shell starts it, and who convicts in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use libtest_mimic::Failed;
+use scaleproof::check::{Judgement, judge};
+use scaleproof::history::file;
+use serde_json::{Value, json};
+
+use super::table::Place;
+
+pub(crate) const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// What was judged, and what the program said.
+pub(crate) struct Run {
+    judgement: Judgement,
+    said: String,
+}
+
+impl Run {
+    /// Runs a scenario with a seed, whose subject has a defect or none, and asks for one expectation more than the scenario does.
+    pub(crate) fn of(place: &Place, defect: Option<&str>, code: &str, seed: u64) -> Result<Self, Failed> {
+        let folder = Folder::new();
+        let scenario = folder.0.join(format!("{}.yaml", place.name()));
+        fs::write(&scenario, changed(place, defect, code)?.to_string())?;
+        let output = Command::new(env!("CARGO_BIN_EXE_scaleproof"))
+            .current_dir(ROOT)
+            .arg("run")
+            .arg(&scenario)
+            .args(["--seed", &seed.to_string(), "--report"])
+            .arg(&folder.0)
+            .stdin(Stdio::null())
+            .output()?;
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said).into_owned();
+        let history = folder.0.join(format!("{}-{seed}/history.jsonl", place.name()));
+        let history = file::open(&history).map_err(|error| format!("failed to {error}\n{said}"))?;
+        Ok(Self { judgement: judge(&history), said })
+    }
+
+    pub(crate) fn convicted(&self) -> BTreeSet<String> {
+        self.judgement.violated().iter().map(ToString::to_string).collect()
+    }
+
+    /// What is wrong with it.
+    pub(crate) fn told(&self, expected: &str) -> Failed {
+        format!("{expected}, and {:?} do\n{}", self.convicted(), self.said).into()
+    }
+}
+
+/// The scenario as it stands but for the defect and what is asked.
+fn changed(place: &Place, defect: Option<&str>, code: &str) -> Result<Value, Failed> {
+    let path = place.path();
+    let text = fs::read_to_string(&path).map_err(|e| format!("failed to read {}: {e}", path.display()))?;
+    let mut scenario: Value = serde_yaml::from_str(&text)?;
+    if let Some(defect) = defect {
+        scenario["given"]["options"]["defect"] = json!(defect);
+    }
+    let asked = scenario["expect"].as_array_mut().ok_or("it expects nothing")?;
+    if !code.is_empty() && !asked.contains(&json!(code)) {
+        asked.push(json!(code));
+    }
+    Ok(scenario)
+}
+
+/// A folder of one run. It goes with it.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new() -> Self {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let folder =
+            std::env::temp_dir().join(format!("scaleproof-convictions-{}-{number}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
