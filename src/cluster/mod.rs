@@ -3,18 +3,23 @@
 //! A [`Cluster`] is started and gives [`Access`]; it is up when its API is ready and pods can be made in its default
 //! namespace, never because a command has returned. The [`Observer`] records what happens in it. Nodes are the world's.
 
+mod choice;
 mod embedded;
+mod envtest;
 mod existing;
 mod live;
 mod observer;
 mod readiness;
 
+pub use choice::Choice;
 pub use embedded::Embedded;
+pub use envtest::Envtest;
 pub use existing::Existing;
 pub use live::{Live, PodCount};
 pub use observer::{Observer, Tell};
 
 use std::fmt;
+use std::path::PathBuf;
 use std::pin::Pin;
 
 use base64::Engine as _;
@@ -38,7 +43,7 @@ pub trait Cluster: Send {
 /// How a cluster is reached by its administrator.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// `embedded`, `existing`, …
+    /// `embedded`, `existing` or `envtest`.
     pub kind: &'static str,
     /// The version it claims.
     pub version: String,
@@ -129,6 +134,27 @@ pub enum ClusterError {
     },
     /// Its time is real, and the run's is not.
     NotRealTime,
+    /// A program of it is not there.
+    NoProgram {
+        /// Which.
+        program: &'static str,
+        /// Where it should be.
+        folder: PathBuf,
+    },
+    /// A program of it does not start, or does not stay.
+    Program {
+        /// Which.
+        program: &'static str,
+        /// What happened.
+        why: String,
+    },
+    /// What it must read and write has no place.
+    File {
+        /// Where that should be.
+        directory: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
 }
 
 impl fmt::Display for ClusterError {
@@ -142,6 +168,16 @@ impl fmt::Display for ClusterError {
             Self::NotRealTime => {
                 f.write_str("use a cluster whose clock is not ours in virtual time: give --time real")
             }
+            Self::NoProgram { program, folder } => write!(
+                f,
+                "find the program {program} in {}: all of etcd, kube-apiserver, kube-controller-manager and \
+                 kube-scheduler must be there, from one release of Kubernetes",
+                folder.display()
+            ),
+            Self::Program { program, why } => write!(f, "run the cluster's {program}: {why}"),
+            Self::File { directory, source } => {
+                write!(f, "write the files of the cluster in {}: {source}", directory.display())
+            }
         }
     }
 }
@@ -151,6 +187,7 @@ impl std::error::Error for ClusterError {
         match self {
             Self::Embedded(error) => Some(error),
             Self::Client(error) => Some(error),
+            Self::File { source, .. } => Some(source),
             _ => None,
         }
     }
