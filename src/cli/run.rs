@@ -217,6 +217,7 @@ impl One<'_> {
             profile: self.subject.profile.clone(),
             program: self.subject.program.clone(),
             before: self.subject.before.clone(),
+            cluster: crate::cluster::Choice::default(),
             header,
             directory: directory.canonicalize().unwrap_or(directory),
         };

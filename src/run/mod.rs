@@ -18,11 +18,11 @@ use std::time::Duration;
 use mock_clock::{Clock as _, ClockError, Time, VirtualClock};
 
 use crate::cloud::CloudError;
-use crate::cluster::ClusterError;
+use crate::cluster::{Access, Choice, Cluster, ClusterError};
 use crate::door::DoorError;
 use crate::fault::FaultError;
 use crate::history::file::HistoryError;
-use crate::history::{Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
+use crate::history::{ClusterFacts, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
 use crate::plan::{Act, Plan, Planned};
 use crate::subject::{Circumstances, FillError, Profile, SubjectError};
 use stage::{Cast, Stage};
@@ -41,6 +41,8 @@ pub struct Order {
     pub program: PathBuf,
     /// Arguments before those of the profile: for a program that is several.
     pub before: Vec<String>,
+    /// Where its Kubernetes API comes from.
+    pub cluster: Choice,
     /// What the history begins with; the run fills in what it finds out.
     pub header: Header,
     /// A directory for everything that is written, the history too.
@@ -53,9 +55,10 @@ impl Order {
         Circumstances::of_all(&self.plan.pools, &self.plan.options, &self.plan.timers)
     }
 
-    /// What the history begins with, as far as it is known before anything is started.
-    fn header(&self, began: Time) -> Result<Header, RunError> {
-        let mut header = Header { began, ..self.header.clone() };
+    /// What the history begins with: all that is known before the subject is started.
+    fn header(&self, began: Time, access: &Access) -> Result<Header, RunError> {
+        let cluster = ClusterFacts { kind: self.cluster.to_string(), version: access.version.clone() };
+        let mut header = Header { began, cluster, ..self.header.clone() };
         let filled = self.profile.fill(&self.told_to_all()).map_err(RunError::Fill)?;
         let program = self.program.display().to_string();
         let subject = &mut header.subject;
@@ -77,7 +80,9 @@ pub async fn run(
     mut watcher: Option<Watcher>,
     interrupted: impl Future<Output = ()> + Send,
 ) -> Result<History, RunError> {
-    let header = order.header(clock.now())?;
+    let mut cluster = order.cluster.cluster(order.plan.seed, &order.directory);
+    let access = cluster.start(&clock).await.map_err(RunError::Cluster)?;
+    let header = order.header(clock.now(), &access)?;
     let stamp = clock.clone();
     let now = move || {
         let real_us = u64::try_from(stamp.real_elapsed().as_micros()).unwrap_or(u64::MAX);
@@ -97,7 +102,7 @@ pub async fn run(
     let lag = tokio::spawn(tell_lag(clock.clone(), recorder.clone()));
     let cast = Cast::default();
     let done = {
-        let mut play = std::pin::pin!(play(&clock, &order, &recorder, &cast));
+        let mut play = std::pin::pin!(play(&clock, &order, &recorder, &cast, (cluster, &access)));
         let interrupted = std::pin::pin!(interrupted);
         tokio::select! {
             done = &mut play => done,
@@ -129,9 +134,15 @@ pub async fn run(
 }
 
 /// From the first phase to the last.
-async fn play(clock: &VirtualClock, order: &Order, recorder: &Recorder, cast: &Cast) -> Result<(), RunError> {
+async fn play(
+    clock: &VirtualClock,
+    order: &Order,
+    recorder: &Recorder,
+    cast: &Cast,
+    cluster: (Box<dyn Cluster>, &Access),
+) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Prepare));
-    let mut stage = Stage::set(clock, order, recorder, cast).await?;
+    let mut stage = Stage::set(clock, order, recorder, cast, cluster).await?;
     recorder.record(What::Phase(Phase::Settle));
     match stage.settle(order).await? {
         None => perform(&mut stage, clock, order, recorder).await?,

@@ -11,7 +11,7 @@ use mock_clock::{Clock as _, VirtualClock};
 use super::healing::Healing;
 use super::{Order, RunError, workload};
 use crate::cloud::{self, Cloud};
-use crate::cluster::{Cluster, Embedded, Observer};
+use crate::cluster::{Access, Cluster, Observer};
 use crate::door::Door;
 use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
@@ -66,14 +66,13 @@ impl Stage {
         order: &Order,
         recorder: &Recorder,
         cast: &Cast,
+        (cluster, access): (Box<dyn Cluster>, &Access),
     ) -> Result<Self, RunError> {
         let plan = &order.plan;
         let tell = {
             let recorder = recorder.clone();
             Arc::new(move |what: What| recorder.record(what))
         };
-        let mut cluster: Box<dyn Cluster> = Box::new(Embedded::new(plan.seed));
-        let access = cluster.start(clock).await.map_err(RunError::Cluster)?;
         let client = access.client().map_err(RunError::Cluster)?;
         let observer = Observer::start(&client, clock, &(tell.clone() as crate::cluster::Tell));
         let cloud_order = cloud::Order { clock, seed: plan.seed, pools: &plan.pools, tell };
@@ -116,7 +115,7 @@ impl Stage {
         }
         stage.calm(STEADY).await;
         for number in 0..plan.replicas {
-            stage.start_replica(order, &access, number).await?;
+            stage.start_replica(order, access, number).await?;
         }
         Ok(stage)
     }
