@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use k8s_openapi::api::core::v1::ServiceAccount;
+use kube::Api;
+use kube::api::ListParams;
 use mock_clock::{Clock as _, Mode, Time, VirtualClock};
 use mock_hetzner::Request;
 use mock_kubernetes::ControlPlane;
@@ -323,6 +326,16 @@ async fn a_cluster_of_somebody_else_is_taken_in_real_time_only() {
     let plane = ControlPlane::builder().clock(clock.clone()).start().await.unwrap();
     let path = std::env::temp_dir().join(format!("scaleproof-kubeconfig-{}", std::process::id()));
     std::fs::write(&path, plane.kubeconfig()).unwrap();
+    let mut existing = Box::new(Existing::new(&path));
+    let access = existing.start(&clock).await.unwrap();
+    let accounts: Api<ServiceAccount> = Api::namespaced(access.client().unwrap(), "kube-system");
+    let made = async || {
+        let all = accounts.list(&ListParams::default()).await.unwrap();
+        all.items.iter().filter(|it| it.metadata.name.as_ref().unwrap().starts_with("scaleproof-")).count()
+    };
+    assert_eq!((made().await, access.subject_token.unwrap().is_empty()), (1, false));
+    existing.stop().await;
+    assert_eq!(made().await, 0, "what was made for the subject is taken back");
     let access = Existing::new(&path).start(&clock).await.unwrap();
     assert_eq!(
         (access.kind, access.url.as_str(), access.ca_pem.as_str()),

@@ -7,6 +7,7 @@ mod choice;
 mod embedded;
 mod envtest;
 mod existing;
+mod identity;
 mod live;
 mod observer;
 mod readiness;
@@ -118,6 +119,8 @@ pub enum ClusterError {
     Kubeconfig(String),
     /// No client can be made of it.
     Client(kube::Error),
+    /// It gives the subject no account.
+    NoAccount(kube::Error),
     /// It does not answer.
     Silent {
         /// Where it should.
@@ -163,6 +166,10 @@ impl fmt::Display for ClusterError {
             Self::Embedded(error) => write!(f, "start the embedded cluster: {error}"),
             Self::Kubeconfig(why) => write!(f, "use the kubeconfig: {why}; give another with --kubeconfig"),
             Self::Client(error) => write!(f, "make a client of the cluster: {error}"),
+            Self::NoAccount(error) => write!(
+                f,
+                "make an account for the subject in the cluster: {error}; whose kubeconfig it is must be an administrator"
+            ),
             Self::Silent { url, why } => write!(f, "reach the cluster at {url}: {why}; is it running?"),
             Self::NotReady { url, why } => write!(f, "use the cluster at {url}: {why}"),
             Self::NotRealTime => {
@@ -186,7 +193,7 @@ impl std::error::Error for ClusterError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Embedded(error) => Some(error),
-            Self::Client(error) => Some(error),
+            Self::Client(error) | Self::NoAccount(error) => Some(error),
             Self::File { source, .. } => Some(source),
             _ => None,
         }

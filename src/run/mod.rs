@@ -58,7 +58,7 @@ impl Order {
     /// What the history begins with: all that is known before the subject is started.
     fn header(&self, began: Time, access: &Access) -> Result<Header, RunError> {
         let cluster = ClusterFacts { kind: self.cluster.to_string(), version: access.version.clone() };
-        let mut header = Header { began, cluster, ..self.header.clone() };
+        let mut header = Header { cluster, began, ..self.header.clone() };
         let filled = self.profile.fill(&self.told_to_all()).map_err(RunError::Fill)?;
         let program = self.program.display().to_string();
         let subject = &mut header.subject;
