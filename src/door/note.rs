@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::Keeper;
 use super::call::{Call, Reply};
+use crate::history::recorder::MASK;
 use crate::history::{CallEvent, What};
 
 /// A longer body is counted and not kept.
@@ -87,7 +88,7 @@ impl Note {
             agent: self.call.agent.clone(),
             request: sent.value(),
             status: self.status,
-            answer: self.answer.value().filter(|answer| !is_list(answer)),
+            answer: self.answer.value().filter(|answer| !is_list(answer)).map(without_password),
             bytes: (sent.bytes, self.answer.bytes),
             open: false,
             fate: self.fate.clone(),
@@ -133,6 +134,14 @@ impl Copied {
     fn value(&self) -> Option<Value> {
         self.kept.as_ref().filter(|kept| !kept.is_empty()).and_then(|kept| serde_json::from_slice(kept).ok())
     }
+}
+
+/// A new server's password is told once, to whom it belongs.
+fn without_password(mut answer: Value) -> Value {
+    if let Some(password) = answer.get_mut("root_password").filter(|password| password.is_string()) {
+        *password = MASK.into();
+    }
+    answer
 }
 
 /// Lists are long and say what the recorder's own watches say.
@@ -182,5 +191,21 @@ impl Body for Sending {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_password_is_masked_where_there_is_one() {
+        let answer = without_password(json!({"server": {"id": 7}, "root_password": "pa55"}));
+        assert_eq!(answer, json!({"server": {"id": 7}, "root_password": MASK}));
+        for other in [json!({"root_password": null}), json!([1]), json!("root_password")] {
+            assert_eq!(without_password(other.clone()), other);
+        }
     }
 }

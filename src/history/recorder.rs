@@ -21,7 +21,7 @@ use super::{Event, Header, History, What};
 /// What is shorter is no secret: it would be found everywhere.
 const SECRET_MIN: usize = 6;
 /// What stands where a secret stood.
-const MASK: &str = "(secret)";
+pub(crate) const MASK: &str = "(secret)";
 
 /// Records events. Clones record into the same history.
 ///

@@ -228,10 +228,11 @@ fn of_the_subject() -> Vec<Case> {
             json!({"spec": {"holderIdentity": "ca-1"}}),
         )
     };
-    let hung = || {
+    let hung_until = |second: u64| {
         let story = Story::new().health(20, 200);
-        story.long_call(200, 1_500_000, Api::Cloud, "GET", "/v1/servers", |call| call.status = 0)
+        story.long_call(200, second * 1000, Api::Cloud, "GET", "/v1/servers", |call| call.status = 0)
     };
+    let hung = || hung_until(1500);
     let left = || {
         let story = Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
         story.killed(703, 0).started(705, 0)
@@ -259,6 +260,8 @@ fn of_the_subject() -> Vec<Case> {
         ),
         ("FT-06", "noticed", "held", hung().health(810, 500).end(2000)),
         ("FT-06", "not_noticed", "violated", hung().end(2000)),
+        ("FT-06", "ended_by_the_restart", "held", hung_until(840).health(810, 500).killed(840, 0).end(2000)),
+        ("FT-06", "ended_by_itself", "unknown", hung_until(815).end(2000)),
         (
             "FT-06",
             "goes_on",

@@ -60,11 +60,6 @@ fn check(history: &History) -> Verdict {
             let published = writes.iter().any(|(at, _, replica)| {
                 *replica == call.replica && *at > call.began + scene.slack() && *at <= until
             });
-            let hung = call.to == Api::Cloud && call.method == "GET" && !call.open && happened.at > until;
-            if !hung || published || !asked(call.replica, call.began) {
-                continue;
-            }
-            tally.exercised();
             let noticed = changes.iter().any(|(at, replica, change)| {
                 let sick = match change {
                     SubjectChange::Health { status } => *status != 200,
@@ -73,6 +68,13 @@ fn check(history: &History) -> Verdict {
                 };
                 sick && *replica == call.replica && call.began <= *at && *at <= until
             });
+            // One that is noticed is over when the subject is started again.
+            let long = if noticed { call.began + inactivity } else { until };
+            let hung = call.to == Api::Cloud && call.method == "GET" && !call.open && happened.at > long;
+            if !hung || published || !asked(call.replica, call.began) {
+                continue;
+            }
+            tally.exercised();
             if !noticed {
                 tally.violated(
                     format!("{} {} hung, and the health check was good", call.method, call.path),

@@ -111,13 +111,14 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-/// Orders whose servers were made in time, with their pools.
+/// Orders whose servers were made in time and not thrown away all the same, with their pools.
 fn made<'s>(scene: &'s Scene<'_>, creation: Duration) -> impl Iterator<Item = (&'s Order, &'s Pool)> {
     first_attempts(scene).filter(|order| order.taken()).filter_map(move |order| {
         let pool = scene.pool(order.pool.as_deref()?)?;
         let track = scene.servers.get(&scene.server_of(order)?)?;
         let made = track.ever(order.began, order.began + creation - TIE, |server| server.status == "running");
-        made.then_some((order, pool))
+        let kept = track.at(order.began + creation + scene.slack()).is_some();
+        (made && kept).then_some((order, pool))
     })
 }
 
