@@ -46,9 +46,9 @@ pub(super) fn furnish(cloud: &Cloud, token: &str) -> Result<(), CloudError> {
 /// The servers that pools have at the beginning.
 pub(super) fn fill(cloud: &Cloud, token: &str, pools: &[Pool]) -> Result<(), CloudError> {
     for pool in pools {
-        for number in 1..=pool.initial {
+        for number in 0..pool.initial {
             let server = json!({
-                "name": format!("{}-first-{number}", pool.name), "server_type": pool.machine,
+                "name": format!("{}-{number}", pool.name), "server_type": pool.machine,
                 "location": pool.location, "image": IMAGE, "ssh_keys": [SSH_KEY],
                 "labels": {POOL: pool.name},
             });
