@@ -9,13 +9,15 @@ use crate::defect::Defect;
 use crate::settings::Settings;
 use crate::view::{Server, View};
 
-/// How long a server counts that was listed once and is not any more.
-const LIST_MAY_LIE: Duration = Duration::from_secs(60);
+/// How long a server counts that was bought or listed, and is not listed any more.
+const LIST_MAY_LIE: Duration = Duration::from_secs(120);
 
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     /// Since when a server is listed without having a node.
     pub(crate) unregistered: BTreeMap<u64, Time>,
+    /// Servers whose nodes have been ready: they no longer start.
+    pub(crate) was_ready: BTreeSet<u64>,
     /// Servers of our pools that have been listed.
     known: BTreeMap<u64, Known>,
     failures: BTreeMap<String, Failure>,
@@ -53,6 +55,7 @@ struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Bought {
+        server: u64,
         name: String,
         pool: String,
     },
@@ -76,9 +79,10 @@ pub(crate) enum Outcome {
 impl Memory {
     pub(crate) fn learn(&mut self, now: Time, outcome: &Outcome, settings: &Settings) {
         match outcome {
-            Outcome::Bought { name, .. } => {
+            Outcome::Bought { server, name, pool } => {
                 self.purchases.remove(name);
                 self.last_scale_up = Some(now);
+                self.expect_listed(now, *server, name, pool);
             }
             Outcome::NotBought { name, pool } => {
                 self.purchases.remove(name);
@@ -103,6 +107,13 @@ impl Memory {
                 self.given_up.remove(server);
             }
         }
+    }
+
+    /// What was bought may be missing from lists for a while.
+    fn expect_listed(&mut self, now: Time, id: u64, name: &str, pool: &str) {
+        let labels = [(crate::view::POOL_LABEL.to_owned(), pool.to_owned())].into();
+        let server = Server { id, name: name.to_owned(), status: "initializing".to_owned(), labels };
+        self.known.entry(id).or_insert(Known { server, listed: now, registered: false });
     }
 
     /// A pool has disappointed: it is left alone, each time for twice as long.
@@ -230,7 +241,7 @@ mod tests {
         view.servers.clear();
         view.now += Duration::from_secs(10);
         assert_eq!(memory.believed(&view, &settings).len(), 2);
-        view.now += Duration::from_secs(60);
+        view.now += Duration::from_secs(120);
         assert_eq!(memory.believed(&view, &settings).len(), 1, "its node is alive");
         view.nodes.clear();
         assert_eq!(memory.believed(&view, &settings).len(), 0);

@@ -56,20 +56,14 @@ impl Autoscaler {
         self.clean_up().await;
         health.begin();
         let clock = self.clock();
-        let mut hung = false;
         loop {
             let began = clock.now();
             if !term.holds(began) {
                 clock.sleep(LOOK_AGAIN).await;
                 continue;
             }
-            // A loop that hangs on the cloud is no sign of life.
-            if !hung {
-                health.active();
-            }
-            let looped = self.once().await;
-            hung = matches!(looped, Err(CloudError::TimedOut));
-            match looped {
+            health.active();
+            match self.once().await {
                 Ok(()) => health.success(),
                 Err(error) => tracing::warn!("failed to look at the cloud: {error}"),
             }

@@ -90,7 +90,7 @@ impl Hands {
             let (hands, pool, offer, network) = (self.clone(), pool.clone(), offer.clone(), self.network);
             deeds.push(tokio::spawn(async move {
                 let bought = hands.hetzner.buy(&pool, &name, &offer, network).await;
-                hands.report(bought.as_ref().err(), &name, &pool.name);
+                hands.report(&bought, &name, &pool.name);
                 bought.ok()
             }));
         }
@@ -110,11 +110,11 @@ impl Hands {
         }
     }
 
-    fn report(&self, error: Option<&CloudError>, name: &str, pool: &str) {
+    fn report(&self, bought: &Result<u64, CloudError>, name: &str, pool: &str) {
         let (name, pool) = (name.to_owned(), pool.to_owned());
-        let outcome = match error {
-            None => Outcome::Bought { name, pool },
-            Some(error) => {
+        let outcome = match bought {
+            Ok(server) => Outcome::Bought { server: *server, name, pool },
+            Err(error) => {
                 tracing::warn!("failed to buy {name}: {error}");
                 self.events.tell(
                     Told::Status,

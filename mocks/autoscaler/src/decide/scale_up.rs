@@ -1,5 +1,6 @@
 //! What to buy: for pods that wait, or to fill a pool to its minimum.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -69,7 +70,10 @@ fn commit(
 /// The pods for which there is no room, neither here nor on its way. The others are put where they fit.
 fn needy(view: &View, settings: &Settings, room: &mut Room) -> Vec<Pod> {
     let mut needy = Vec::new();
-    for pod in view.pods.values() {
+    // As they were packed when machines were bought for them.
+    let mut pods: Vec<&Pod> = view.pods.values().collect();
+    pods.sort_by_key(|pod| Reverse((pod.requests.cpu, pod.requests.memory)));
+    for pod in pods {
         let waits = pod.node.is_none() && pod.unschedulable && !pod.ending && counts(pod, settings);
         if !waits || (pod.nominated && !settings.has(Defect::BuysForNominatedPods)) {
             continue;

@@ -74,6 +74,7 @@ pub(crate) fn standings(view: &View, memory: &mut Memory, settings: &Settings) -
     let servers = memory.believed(view, settings);
     let there: BTreeSet<u64> = servers.iter().map(|server| server.id).collect();
     memory.unregistered.retain(|id, _| there.contains(id));
+    memory.was_ready.retain(|id| there.contains(id));
     for server in &servers {
         let foreign = || all.keys().next().cloned().filter(|_| settings.has(Defect::TouchesForeignServers));
         let Some(pool) = server.labels.get(POOL_LABEL).cloned().or_else(foreign) else { continue };
@@ -114,8 +115,10 @@ fn stage(server: &Server, node: Option<&Node>, now: Time, memory: &mut Memory, s
             .iter()
             .any(|taint| taint.key.starts_with("startup-taint.cluster-autoscaler.kubernetes.io/"));
     if node.ready && (started || settings.has(Defect::IgnoresStartupTaints)) {
+        memory.was_ready.insert(server.id);
         return Stage::Ready;
     }
-    let young = now.since(node.created) < settings.arguments.max_node_startup_time;
+    let young = now.since(node.created) < settings.arguments.max_node_startup_time
+        && !memory.was_ready.contains(&server.id);
     if young || settings.has(Defect::KeepsNeverReadyNodes) { Stage::Starting } else { Stage::Unready }
 }

@@ -6,7 +6,7 @@
 mod http;
 mod server;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hyper::Method;
@@ -72,10 +72,13 @@ impl Hetzner {
         {
             return Ok(servers.clone());
         }
-        let servers: Vec<Server> = match self.all("servers").await {
+        let mut servers: Vec<Server> = match self.all("servers").await {
             Err(_) if self.settings.has(Defect::TrustsFailedList) => Vec::new(),
             answer => answer?.iter().map(server).collect::<Option<_>>().ok_or_else(|| wrong("server"))?,
         };
+        // Between two pages a server may move, and be on both.
+        let mut seen = BTreeSet::new();
+        servers.retain(|server| seen.insert(server.id));
         listed.servers = Some((self.clock.now(), servers.clone()));
         Ok(servers)
     }
@@ -153,7 +156,8 @@ impl Hetzner {
     async fn all(&self, what: &str) -> Result<Vec<Value>, CloudError> {
         let (mut all, mut page) = (Vec::new(), 1);
         loop {
-            let answer = self.ask(&format!("/{what}?page={page}&per_page={PAGE}")).await?;
+            let path = format!("/{what}?page={page}&per_page={PAGE}");
+            let answer = self.again(|| self.endpoint.list(&path)).await?;
             let items = answer[what].as_array().ok_or_else(|| wrong(what))?;
             all.extend(items.iter().cloned());
             match answer["meta"]["pagination"]["next_page"].as_u64() {
@@ -163,21 +167,30 @@ impl Hetzner {
         }
     }
 
-    /// A question that changes nothing, asked again while that may help.
+    /// A question that changes nothing, and must be answered soon.
     async fn ask(&self, path: &str) -> Result<Value, CloudError> {
+        self.again(|| self.endpoint.call(&self.clock, Method::GET, path, None)).await
+    }
+
+    /// Asks again while that may help. Whoever is told to slow down asks in the next loop.
+    async fn again<F: Future<Output = Result<Value, CloudError>>>(
+        &self,
+        ask: impl Fn() -> F,
+    ) -> Result<Value, CloudError> {
         let mut pause = FIRST_PAUSE;
         let mut tries = 1;
         loop {
-            let error = match self.endpoint.call(&self.clock, Method::GET, path, None).await {
+            let error = match ask().await {
                 Err(error) if error.may_pass() => error,
                 answer => return answer,
             };
             let stubborn = error.is_conflict() && self.settings.has(Defect::DoublesConflictWait);
-            let rash = error.is_limit() && self.settings.has(Defect::HammersWhenLimited);
-            if tries >= TRIES && !stubborn && !(rash && tries < 50) {
+            let rash = error.is_limit() && self.settings.has(Defect::HammersWhenLimited) && tries < 50;
+            let last = tries >= TRIES || error.is_limit();
+            if last && !stubborn && !rash {
                 return Err(error);
             }
-            tracing::debug!("asking again for {path}: {error}");
+            tracing::debug!("asking again: {error}");
             self.clock.sleep(if rash { Duration::from_millis(100) } else { pause }).await;
             pause *= 2;
             tries += 1;
