@@ -1,5 +1,7 @@
 //! Pods that keep their node, whatever else speaks for its removal. Several promises are this one, for different reasons.
 
+use std::time::Duration;
+
 use mock_clock::Time;
 
 use super::scene::{Scene, TIE, timed};
@@ -8,8 +10,7 @@ use crate::history::History;
 use crate::history::query::Pod;
 use crate::terms::Timer;
 
-/// Judges that pods which block are neither evicted nor lose their server while they run. Closer than a tie to the moment at
-/// which they begin or end to block, nobody is convicted.
+/// Judges that pods which block are neither evicted nor lose their server while they run.
 pub(super) fn must_stay(
     history: &History,
     blocks: impl Fn(&Scene<'_>, &Pod, Time) -> bool,
@@ -17,34 +18,45 @@ pub(super) fn must_stay(
     never: &str,
 ) -> Verdict {
     timed(history, [Timer::UnneededTime], |scene, [unneeded]| {
-        let blocks =
-            |pod: &Pod, at: Time| !pod.resident() && !pod.ending && !pod.finished() && blocks(scene, pod, at);
         let mut tally = Tally::default();
-        evicted(scene, &mut tally, &blocks, because);
-        lost(scene, &mut tally, &blocks, because);
-        for (name, track) in &scene.nodes {
-            for (_, pod) in scene.pods_on(name) {
-                for spell in pod.spells(|pod| pod.occupies(name)) {
-                    let until = spell.from + unneeded + scene.slack();
-                    let state = pod
-                        .at(spell.from)
-                        .filter(|pod| blocks(pod, spell.from + scene.slack()) && blocks(pod, until));
-                    let pool = scene.pool_of_node(name, spell.from).and_then(|pool| scene.pool(pool));
-                    let spare =
-                        |at| pool.is_some_and(|pool| scene.live(&pool.name, at).len() > pool.min as usize);
-                    if state.is_some()
-                        && spell.spans(spell.from, until)
-                        && scene.watched(spell.from, until)
-                        && spare(until)
-                        && !track.at(until).is_some_and(|node| scene.well_used(name, node, until))
-                    {
-                        tally.exercised();
-                    }
+        stay(scene, &mut tally, unneeded, blocks, because);
+        tally.verdict(never)
+    })
+}
+
+/// The same, of a scene. Closer than a tie to the moment at which they begin or end to block, nobody is convicted.
+pub(super) fn stay(
+    scene: &Scene<'_>,
+    tally: &mut Tally,
+    unneeded: Duration,
+    blocks: impl Fn(&Scene<'_>, &Pod, Time) -> bool,
+    because: &str,
+) {
+    let blocks =
+        |pod: &Pod, at: Time| !pod.resident() && !pod.ending && !pod.finished() && blocks(scene, pod, at);
+    evicted(scene, tally, &blocks, because);
+    lost(scene, tally, &blocks, because);
+    for (name, track) in &scene.nodes {
+        for (_, pod) in scene.pods_on(name) {
+            for spell in pod.spells(|pod| pod.occupies(name)) {
+                let until = spell.from + unneeded + scene.slack();
+                let state = pod
+                    .at(spell.from)
+                    .filter(|pod| blocks(pod, spell.from + scene.slack()) && blocks(pod, until));
+                let pool = scene.pool_of_node(name, spell.from).and_then(|pool| scene.pool(pool));
+                let spare =
+                    |at| pool.is_some_and(|pool| scene.live(&pool.name, at).len() > pool.min as usize);
+                if state.is_some()
+                    && spell.spans(spell.from, until)
+                    && scene.watched(spell.from, until)
+                    && spare(until)
+                    && !track.at(until).is_some_and(|node| scene.well_used(name, node, until))
+                {
+                    tally.exercised();
                 }
             }
         }
-        tally.verdict(never)
-    })
+    }
 }
 
 fn evicted(scene: &Scene<'_>, tally: &mut Tally, blocks: &impl Fn(&Pod, Time) -> bool, because: &str) {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::scene::Scene;
 use crate::history::query::{POOL_LABEL, Pod};
-use crate::terms::{Pool, Room, SubjectOption, Taint};
+use crate::terms::{Pool, Room, Taint};
 
 /// How taints begin that a node has until it is started.
 pub(super) const STARTUP_TAINT: &str = "startup-taint.cluster-autoscaler.kubernetes.io/";
@@ -80,7 +80,7 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
             fit.misfits.push(Misfit::Taint);
         }
     }
-    if pod.priority < cutoff(scene) {
+    if pod.priority < scene.cutoff() {
         fit.misfits.push(Misfit::Priority);
     }
     if pod.nominated {
@@ -100,14 +100,6 @@ fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
         ("instance.hetzner.cloud/provided-by", "cloud"),
     ])
     .collect()
-}
-
-/// Pods of a lower priority do not count; the documents' default is -10.
-fn cutoff(scene: &Scene<'_>) -> i64 {
-    scene
-        .option(SubjectOption::ExpendablePodsPriorityCutoff)
-        .and_then(|cutoff| cutoff.parse().ok())
-        .unwrap_or(-10)
 }
 
 /// How many nodes of a pool these pods need at most: packed one after the other, the biggest first, onto the first that has

@@ -46,6 +46,7 @@ mod configuration;
 mod expectation;
 mod fault_tolerance;
 mod fit;
+mod freed;
 mod hygiene;
 mod judge;
 mod leftovers;

@@ -58,12 +58,17 @@ fn nothing_excuses(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
         && scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
 }
 
-/// Whether a node of a pool is there that is not ready, or was not shortly before: it counts as on its way.
+/// Whether a node of a pool is there that is not ready, or was not shortly before, or a server whose node is missing: it counts
+/// as on its way.
 fn settling(scene: &Scene<'_>, at: Time) -> bool {
-    scene.nodes.iter().any(|(name, track)| {
-        let in_pool = scene.pool_of_node(name, at).is_some();
-        in_pool && track.ever(at - scene.slack(), at, |node| !node.ready)
-    })
+    let has_node = |server: &u64| scene.nodes_on(*server).any(|(_, node)| node.at(at).is_some());
+    let servers = scene.pools().iter().flat_map(|pool| scene.live(&pool.name, at));
+    let mut nodeless = servers.filter(|server| !has_node(server));
+    nodeless.next().is_some()
+        || scene.nodes.iter().any(|(name, track)| {
+            let in_pool = scene.pool_of_node(name, at).is_some();
+            in_pool && track.ever(at - scene.slack(), at, |node| !node.ready)
+        })
 }
 
 /// Whether a node that is there might take a pod, whatever the scheduler says of it.

@@ -39,24 +39,29 @@ fn check(history: &History) -> Verdict {
             let Some(id) = scene.server_of(order) else { continue };
             let overdue = order.began + provision;
             let until = overdue + reaction + scene.listing();
-            let never = scene.registered(id).is_none_or(|at| at > until)
-                && scene.ready(id).is_none_or(|at| at > until);
+            let elsewhere = |other: &&Order| {
+                other.began > order.began + TIE && other.began <= until && other.pool != order.pool
+            };
+            let next = scene.orders.iter().filter(elsewhere).map(|other| other.began).min();
+            // Whoever gets what it waits for waits no longer.
+            let judged = next.unwrap_or(until);
+            let never = scene.registered(id).is_none_or(|at| at > judged)
+                && scene.ready(id).is_none_or(|at| at > judged);
             let waits =
-                scene.pods.values().filter(|track| track.always(order.began - TIE, until, Pod::waits));
+                scene.pods.values().filter(|track| track.always(order.began - TIE, judged - TIE, Pod::waits));
             let pods: Vec<&Pod> = waits.filter_map(|track| track.at(order.began)).collect();
             let others =
                 scene.pools().iter().filter(|pool| Some(pool.name.as_str()) != order.pool.as_deref());
             let rival = others
                 .filter(|pool| pods.iter().any(|pod| takes(scene, pool, pod, order.began, overdue)))
                 .count();
-            if !never || rival == 0 || pods.is_empty() || !scene.watched(order.began, until) {
+            if !never || rival == 0 || pods.is_empty() || !scene.watched(order.began, judged) {
                 continue;
             }
-            let elsewhere = |other: &&Order| {
-                other.began > order.began + TIE && other.began <= until && other.pool != order.pool
-            };
-            if scene.orders.iter().any(|other| elsewhere(&other)) {
-                tally.exercised();
+            if let Some(next) = next {
+                if next + TIE >= overdue {
+                    tally.exercised();
+                }
             } else if scene.calm(order.ended + TIE, until) && scene.upcoming(overdue, provision).is_empty() {
                 tally.violated(
                     format!("{} never became a node, and nothing was ordered elsewhere", order.name),

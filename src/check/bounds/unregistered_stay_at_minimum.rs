@@ -36,7 +36,9 @@ fn check(history: &History) -> Verdict {
         if scene.is_on(SubjectOption::ForceDeleteUnregistered) {
             return tally.verdict("it was asked for otherwise");
         }
-        for id in scene.servers.keys().filter(|id| scene.nodes_on(**id).next().is_none()) {
+        for id in scene.servers.keys() {
+            let came = scene.nodes_on(*id).filter_map(|(_, node)| node.first()).map(|seen| seen.at).min();
+            let lacks_node = |at: Time| came.is_none_or(|came| came > at);
             let Some(pool) = scene.pool_of(*id).and_then(|pool| scene.pool(pool)) else { continue };
             let Some(first) = scene.servers.get(id).and_then(|track| track.first()) else { continue };
             let due = first.at + provision;
@@ -44,6 +46,7 @@ fn check(history: &History) -> Verdict {
             let back = scene.give_backs.iter().find(|back| back.server == *id && back.taken());
             if let Some(back) = back.filter(|back| {
                 back.began + TIE >= due
+                    && lacks_node(back.began)
                     && at_minimum(back.began - TIE)
                     && at_minimum(back.began - scene.slack())
             }) {
@@ -52,6 +55,7 @@ fn check(history: &History) -> Verdict {
             }
             let until = due + scene.listing();
             if scene.servers.get(id).is_some_and(|track| track.at(until).is_some())
+                && lacks_node(until)
                 && at_minimum(until)
                 && scene.watched(first.at, until)
             {

@@ -1,5 +1,5 @@
 //! HY-05. A node does not keep the soft taint while its pods ask for more of it than the threshold, for
-//! longer than half a minute and two loops.
+//! longer than half a minute and two loops; unless so many nodes are unready that the subject stands still.
 //!
 //! The smallest history that violates it:
 //!
@@ -50,6 +50,7 @@ fn check(history: &History) -> Verdict {
             } else if spell.spans(from, until)
                 && scene.well_used_throughout(name, from, until)
                 && scene.free(from, until)
+                && ![from, until].into_iter().any(|at| scene.mostly_unready(at))
             {
                 tally.violated(
                     format!("{name} kept its soft taint though it was needed again"),

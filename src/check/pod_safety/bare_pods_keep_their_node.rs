@@ -1,5 +1,6 @@
 //! SF-08. A pod that nothing controls would not come back: it keeps its node, unless it is annotated as safe
-//! to evict. Such a pod is neither evicted, nor is the server given back under it.
+//! to evict. Such a pod is neither evicted, nor is the server given back under it. A node with nothing but
+//! pods that are annotated so is given back, as in SF-05.
 //!
 //! The smallest history that violates it:
 //!
@@ -12,16 +13,18 @@
 
 use mock_clock::Time;
 
-use crate::check::blocked::must_stay;
-use crate::check::scene::Scene;
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::blocked::stay;
+use crate::check::freed::{let_go, unprotected};
+use crate::check::scene::{Scene, timed};
+use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Pod;
+use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SF-08"),
-    promise: "A pod without a controller keeps its node",
+    promise: "A pod without a controller keeps its node, unless it is annotated as safe to evict",
     cite: &[faq!(
         "What types of pods can prevent CA from removing a node?",
         "what-types-of-pods-can-prevent-ca-from-removing-a-node"
@@ -35,15 +38,24 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 fn check(history: &History) -> Verdict {
-    must_stay(
-        history,
-        blocks,
-        "which nothing controls",
-        "no pod without a controller was on a node that could otherwise go",
-    )
+    timed(history, [Timer::UnneededTime, Timer::UnremovableRecheck, Timer::EvictionTime], |scene, timers| {
+        let mut tally = Tally::default();
+        stay(scene, &mut tally, timers[0], blocks, "which nothing controls");
+        let_go(
+            scene,
+            &mut tally,
+            timers.iter().sum(),
+            freed,
+            "pods that nothing controls and that are free to go",
+        );
+        tally.verdict("no pod without a controller was on a node that could otherwise go")
+    })
 }
 
 fn blocks(_: &Scene<'_>, pod: &Pod, _: Time) -> bool {
-    let freed = pod.safe_to_evict() == Some(true);
-    pod.owner.is_none() && !freed
+    pod.owner.is_none() && pod.safe_to_evict() != Some(true)
+}
+
+fn freed(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
+    pod.owner.is_none() && pod.safe_to_evict() == Some(true) && unprotected(scene, pod, at)
 }

@@ -1,4 +1,4 @@
-//! SF-02. When all evictions of a pod were refused for the eviction time, its server is not given back while
+//! SF-02. When all evictions of a pod are refused for the eviction time, its server is not given back while
 //! the pod runs there, and its node is free of the taint within a minute and two loops.
 //!
 //! The smallest history that violates it:
@@ -50,12 +50,14 @@ fn check(history: &History) -> Verdict {
         for eviction in &scene.evictions {
             tried.entry(&eviction.pod).or_default().push(eviction);
         }
-        for (pod, tries) in tried {
-            let (first, last) = (tries[0], tries[tries.len() - 1]);
+        let refused = tried.iter().flat_map(|(pod, tries)| {
+            tries.split(|eviction| eviction.status != 429).map(move |refused| (*pod, refused))
+        });
+        for (pod, tries) in refused {
+            let [first, .., last] = tries else { continue };
             let Some(track) = scene.pods.get(pod) else { continue };
             let Some(node) = track.at(first.began).and_then(|pod| pod.node.clone()) else { continue };
-            let refused = tries.iter().all(|eviction| eviction.status == 429);
-            if !refused || last.began - first.began + scene.slack() < eviction_time {
+            if last.began - first.began + scene.slack() < eviction_time {
                 continue;
             }
             let there = |at: Time| track.at(at).is_some_and(|pod| pod.occupies(&node));

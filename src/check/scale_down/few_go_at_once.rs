@@ -1,5 +1,5 @@
-//! SD-05. Nodes that carry the taint of removal at the same time are counted; the flag that allows another
-//! number is read.
+//! SD-05. Nodes that carry the taint of removal at the same time, and whose servers have not been given back
+//! yet, are counted; the flag that allows another number is read.
 //!
 //! The smallest history that violates it:
 //!
@@ -13,7 +13,7 @@ use crate::check::scene::{Scene, TIE};
 use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{REMOVAL_TAINT, Spell};
+use crate::history::query::{Node, REMOVAL_TAINT, Spell, Track};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SD-05"),
@@ -40,8 +40,11 @@ fn check(history: &History) -> Verdict {
     let most =
         scene.flag("max-scale-down-parallelism").and_then(|most| most.parse().ok()).unwrap_or(DOCUMENTED);
     let mut tally = Tally::default();
-    let spells: Vec<Spell> =
-        scene.nodes.values().flat_map(|track| track.spells(|node| node.has_taint(REMOVAL_TAINT))).collect();
+    let removals = |(name, track): (&String, &Track<Node>)| {
+        let spells = track.spells(|node| node.has_taint(REMOVAL_TAINT)).into_iter();
+        spells.map(|spell| until_given_back(&scene, name, spell)).collect::<Vec<_>>()
+    };
+    let spells: Vec<Spell> = scene.nodes.iter().flat_map(removals).collect();
     for spell in &spells {
         let at = spell.from + TIE;
         let together: Vec<usize> = spells
@@ -56,4 +59,12 @@ fn check(history: &History) -> Verdict {
         }
     }
     tally.verdict("no node was removed")
+}
+
+/// A removal is over when the cloud has taken the server back, however long its node may stay.
+fn until_given_back(scene: &Scene<'_>, node: &str, spell: Spell) -> Spell {
+    let server = scene.under(node, spell.from);
+    let mut backs = scene.give_backs.iter().filter(|back| Some(back.server) == server && back.taken());
+    let taken = backs.find(|back| back.began >= spell.from).map(|back| back.ended);
+    Spell { to: [spell.to, taken].into_iter().flatten().min(), ..spell }
 }

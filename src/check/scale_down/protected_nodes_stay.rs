@@ -51,7 +51,8 @@ fn check(history: &History) -> Verdict {
             }
         }
         for vacancy in vacancies(scene, true) {
-            let (from, until) = (vacancy.spell.from, vacancy.spell.from + unneeded + scene.slack());
+            let Some(from) = scene.awake_from(vacancy.spell.from, scene.end) else { continue };
+            let until = from + unneeded + scene.slack();
             let lasts = vacancy.spell.spans(from, until) && scene.watched(from, until);
             if lasts && scene.nodes[vacancy.node].always(until - scene.slack(), until, protected) {
                 tally.exercised();

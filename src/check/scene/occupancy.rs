@@ -70,9 +70,16 @@ impl Scene<'_> {
         vacant
     }
 
-    /// What the pods on a node ask for at a moment, residents left out.
+    /// Pods of a lower priority do not count; the documents' default is -10.
+    pub(in crate::check) fn cutoff(&self) -> i64 {
+        let option = self.option(SubjectOption::ExpendablePodsPriorityCutoff);
+        option.and_then(|cutoff| cutoff.parse().ok()).unwrap_or(-10)
+    }
+
+    /// What the pods on a node ask for at a moment, residents and those that do not count left out.
     pub(in crate::check) fn asked_of(&self, node: &str, at: Time) -> Room {
-        self.occupants(node, at).iter().fold(Room::default(), |sum, pod| Room {
+        let (pods, cutoff) = (self.occupants(node, at), self.cutoff());
+        pods.iter().filter(|pod| pod.priority >= cutoff).fold(Room::default(), |sum, pod| Room {
             cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
             memory_mib: sum.memory_mib + pod.asks.memory_mib,
         })
