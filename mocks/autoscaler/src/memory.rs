@@ -171,10 +171,10 @@ impl Memory {
         for known in self.known.values_mut() {
             known.registered |= view.nodes.values().any(|node| is_of(node, &known.server));
         }
-        let given_up = &self.given_up;
+        let (given_up, was_ready) = (&self.given_up, &self.was_ready);
         self.known.retain(|id, known| {
             let node = view.nodes.values().find(|node| is_of(node, &known.server));
-            let alive = node.is_some_and(|node| node.ready);
+            let alive = node.is_some_and(|node| node.ready || !was_ready.contains(id));
             let young = !known.registered && view.now.since(known.listed) < LIST_MAY_LIE;
             listed.contains(id) || (!given_up.contains(id) && (alive || young))
         });
