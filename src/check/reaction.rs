@@ -7,8 +7,9 @@ use mock_clock::Time;
 use super::Tally;
 use super::fit::fit;
 use super::scene::{Scene, TIE};
+use crate::history::What;
 use crate::history::query::{Pod, Spell};
-use crate::terms::{Pool, SubjectOption, Timer};
+use crate::terms::{Api, Pool, SubjectOption, Timer};
 
 /// Judges for each pod that waits, and is chosen, that something is bought within `window` and the slack. Left out is whatever
 /// may excuse the subject: it did not run, was refused something, stood in an order, has capacity on the way, is at a
@@ -55,7 +56,24 @@ fn nothing_excuses(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
         && !has_room(scene, pod, from)
         && !has_room(scene, pod, to)
         && !scene.mostly_unready(from)
+        && !misses_an_image(scene, from, to)
         && scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
+}
+
+/// Whether it asked for an image and then ordered nothing: that image is not there, and the pool in back-off.
+fn misses_an_image(scene: &Scene<'_>, from: Time, to: Time) -> bool {
+    let backoff = scene.timer(Timer::BackoffMax).unwrap_or_default();
+    let ordered = |asked: Time| {
+        scene.orders.iter().any(|order| asked <= order.began && order.began <= asked + scene.slack())
+    };
+    scene.history.events.iter().filter(|event| from - backoff <= event.at && event.at <= to).any(|event| {
+        match &event.what {
+            What::Call(call) => {
+                call.to == Api::Cloud && call.path.ends_with("/images") && !ordered(call.began)
+            }
+            _ => false,
+        }
+    })
 }
 
 /// Whether a node of a pool is there that is not ready, or was not shortly before, or a server whose node is missing: it counts

@@ -65,13 +65,7 @@ pub(in crate::check) fn went_wrong(call: &CallEvent) -> bool {
         || call.status >= 500
         || (call.status == 429 && !eviction)
         || call.status == 403
-        || (call.to == Api::Cloud && (call.status >= 400 || finds_no_image(call)))
-}
-
-/// Whether the image that was asked for is not there: then nothing can be ordered.
-fn finds_no_image(call: &CallEvent) -> bool {
-    let answer = call.answer.as_ref().map(|answer| &answer["images"]);
-    answer.and_then(|images| images.as_array()).is_some_and(|images| images.is_empty())
+        || (call.to == Api::Cloud && call.status >= 400)
 }
 
 /// When each replica ran; of several only while it led. Whether one of several led is unknown without a lease.
