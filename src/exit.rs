@@ -37,6 +37,11 @@ impl Exit {
         }
     }
 
+    /// The one with a code; a code of nobody is our bug.
+    pub fn of(code: u8) -> Exit {
+        Exit::ALL.into_iter().find(|exit| exit.code() == code).unwrap_or(Exit::Bug)
+    }
+
     /// What it means, in half a sentence.
     pub fn meaning(self) -> &'static str {
         match self {

@@ -28,7 +28,7 @@ fn a_run_ends_with_a_verdict_and_leaves_its_history() {
     let folder = std::env::temp_dir().join(format!("scaleproof-test-{}", std::process::id()));
     let folder = folder.to_str().unwrap();
     let (code, out, err) = run(&["run", SHORT, "--seed", "7", "--report", folder]);
-    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert_eq!((code, err), (0, format!("[1/1] {SHORT}, seed 7\n")), "{out}");
     assert!(out.contains("seed 7") && out.ends_with("exit code 0: all expectations held\n"), "{out}");
     let history = format!("{folder}/s3-the-network-plugin-is-late-7/history.jsonl");
     let (code, again, err) = run(&["check", &history]);

@@ -4,6 +4,8 @@
 
 #[path = "tidy/bans.rs"]
 mod bans;
+#[path = "tidy/catalogues.rs"]
+mod catalogues;
 #[path = "tidy/generated.rs"]
 mod generated;
 #[path = "tidy/sources.rs"]

@@ -39,6 +39,18 @@ fn what_only_the_cloud_knows_is_told_too() {
 }
 
 #[test]
+fn codes_of_nobody_are_told_with_the_nearest() {
+    let (code, out, err) = run(&["lint", "tests/documents/codes.yml"]);
+    assert_eq!((code, out.as_str()), (64, ""));
+    for told in
+        ["there is no expectation SU-99", "there is no expectation QQ-77", "did you mean `SU-", "SU-9"]
+    {
+        assert!(err.contains(told), "{told} is missing in {err}");
+    }
+    assert!(!err.contains("expectation SU-01") && err.ends_with("1 of 1 files cannot be used\n"), "{err}");
+}
+
+#[test]
 fn every_suite_has_a_plan_for_every_profile_it_is_about() {
     let suite = "suites/incidents/s3-a-server-that-never-comes.yaml";
     for subject in

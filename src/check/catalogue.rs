@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Expectation, Versions};
+use super::Expectation;
 use crate::code::Code;
 
 /// An expectation and the source in which it stands.
@@ -136,41 +136,6 @@ pub fn explain(code: &Code) -> Option<String> {
     Some(text)
 }
 
-/// The catalogue as a table for people.
-pub fn markdown() -> String {
-    let mut table = String::from(
-        "| code | promise | level | kind | providers | versions | promised in |\n|---|---|---|---|---|---|---|\n",
-    );
-    for expectation in catalogue() {
-        let kind = serde_json::to_value(expectation.kind).unwrap_or_default();
-        let providers: Vec<String> = expectation.providers.iter().map(ToString::to_string).collect();
-        let cited: Vec<String> =
-            expectation.cite.iter().map(|cite| format!("[{}]({})", cite.where_, cite.url)).collect();
-        let _ = writeln!(
-            table,
-            "| {} | {} | {} | {} | {} | {} | {} |",
-            expectation.code,
-            expectation.promise,
-            expectation.level,
-            kind.as_str().unwrap_or_default(),
-            providers.join(", "),
-            versions(&expectation.versions),
-            cited.join("; "),
-        );
-    }
-    table
-}
-
-/// The versions of a promise in words.
-pub(super) fn versions(versions: &Versions) -> String {
-    match (versions.since, versions.until) {
-        (None, None) => "all".to_owned(),
-        (Some(since), None) => format!("from {since}"),
-        (None, Some(until)) => format!("before {until}"),
-        (Some(since), Some(until)) => format!("from {since}, before {until}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -209,6 +174,5 @@ mod tests {
     fn every_kind_of_promise_is_there() {
         let kinds: BTreeSet<Kind> = catalogue().iter().map(|expectation| expectation.kind).collect();
         assert_eq!(kinds.len(), 8);
-        assert_eq!(markdown().lines().count(), catalogue().len() + 2);
     }
 }

@@ -99,6 +99,17 @@ pub struct Versions {
     pub until: Option<Version>,
 }
 
+impl fmt::Display for Versions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&match (self.since, self.until) {
+            (None, None) => "all".to_owned(),
+            (Some(since), None) => format!("from {since}"),
+            (None, Some(until)) => format!("before {until}"),
+            (Some(since), Some(until)) => format!("from {since}, before {until}"),
+        })
+    }
+}
+
 impl Versions {
     /// All of them.
     pub const ALL: Versions = Versions { since: None, until: None };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::catalogue::{find, versions};
+use super::catalogue::find;
 use super::{Expectation, Level, Verdict, catalogue};
 use crate::code::Code;
 use crate::history::query::{TIE, fault_spells, worst_lag};
@@ -116,7 +116,7 @@ fn outcome(expectation: &Expectation, history: &History, doubts: &Doubts, asked:
     if !expectation.versions.hold(subject.version) {
         let version =
             subject.version.map_or_else(|| "an unknown version".to_owned(), |version| version.to_string());
-        let of = versions(&expectation.versions);
+        let of = expectation.versions;
         return Outcome::NotApplicable(format!("it is promised {of}, and the subject is {version}"));
     }
     Outcome::Judged(doubts.over(caught(expectation.check, history), asked))

@@ -59,7 +59,7 @@ mod scene;
 mod vacancy;
 mod verdict;
 
-pub use catalogue::{catalogue, explain, markdown};
+pub use catalogue::{catalogue, explain};
 pub use expectation::{Citation, Expectation, Kind, Level, Versions};
 pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, judge};
 pub use verdict::{Evidence, Tally, Verdict};

@@ -1,17 +1,20 @@
-//! `scaleproof explain`: what an expectation means, in the words of the file that decides it.
+//! `scaleproof explain`: what an expectation means, in the words of the file that decides it, or what a fault does.
 
 use super::{complain, say};
-use crate::check;
+use crate::check::{self, Expectation};
 use crate::code::Code;
+use crate::document::meant;
 use crate::exit::Exit;
+use crate::fault;
 
 pub(super) const EXAMPLES: &str = "Examples:
-  scaleproof explain SU-01
+  scaleproof explain SU-01    an expectation
+  scaleproof explain F102     a fault
   scaleproof list             shows all codes";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// The code of an expectation
+    /// The code of an expectation or a fault
     #[arg(value_name = "CODE")]
     code: String,
 }
@@ -21,17 +24,34 @@ pub(super) fn explain(arguments: &Arguments) -> Result<Exit, Exit> {
         complain(&format!("error: failed to {error}"));
         Exit::BadInput
     })?;
-    let Some(words) = check::explain(&code) else {
-        complain(&format!(
-            "error: failed to find {code}: there is no such expectation; `scaleproof list` shows all"
-        ));
-        return Err(Exit::BadInput);
-    };
-    if let Some(expectation) = check::catalogue().into_iter().find(|one| one.code == code) {
-        let providers: Vec<String> = expectation.providers.iter().map(ToString::to_string).collect();
-        let providers = providers.join(", ");
-        say(&format!("{code} {}: {} ({providers})\n", expectation.level, expectation.promise))?;
+    let expectations = check::catalogue();
+    if let Some(expectation) = expectations.iter().find(|expectation| expectation.code == code) {
+        say(&heading(expectation))?;
+        say(&check::explain(&code).unwrap_or_default())?;
+        return Ok(Exit::Held);
     }
-    say(&words)?;
-    Ok(Exit::Held)
+    if let Some(fault) = fault::catalogue().iter().find(|fault| fault.code == code.as_str()) {
+        say(&format!(
+            "{code} {name}: {}\n\nA scenario begins it with `hurt: {{{name}: …}}`.",
+            fault.does,
+            name = fault.name
+        ))?;
+        return Ok(Exit::Held);
+    }
+    let known = expectations.iter().map(|expectation| expectation.code.as_str());
+    let known = known.chain(fault::catalogue().iter().map(|fault| fault.code));
+    let letters = code.as_str().trim_end_matches(|char: char| char.is_ascii_digit());
+    let near: Vec<&str> = known.filter(|known| known.starts_with(letters)).collect();
+    let hint = if near.is_empty() { String::new() } else { format!("; {}", meant(code.as_str(), near)) };
+    complain(&format!(
+        "error: failed to find {code}: no expectation and no fault is called so{hint}; `scaleproof list` shows all"
+    ));
+    Err(Exit::BadInput)
+}
+
+/// What it promises, who promises it, and from which version on.
+fn heading(expectation: &Expectation) -> String {
+    let Expectation { code, level, promise, providers, versions, .. } = expectation;
+    let providers: Vec<String> = providers.iter().map(ToString::to_string).collect();
+    format!("{code} {level}: {promise} ({}; versions: {versions})\n", providers.join(", "))
 }

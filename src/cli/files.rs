@@ -7,6 +7,8 @@ use mock_hetzner::{Catalogue, Deed, Trouble};
 use serde_json::Value;
 
 use super::complain;
+use crate::check;
+use crate::code::Code;
 use crate::exit::Exit;
 use crate::scenario::{self, Known, Scenario};
 use crate::subject::{self, Profile};
@@ -16,18 +18,24 @@ const PROFILES: &str = "fixtures/autoscalers";
 
 /// Reads a scenario; if it cannot be used, everything that is wrong with it has been told.
 pub(super) fn scenario(path: &Path) -> Result<Scenario, Exit> {
-    let text = text(path)?;
+    scenario_of(&path.to_string_lossy(), &text(path)?)
+}
+
+/// Reads a scenario from its text; `named` is what mistakes in it are told of.
+pub(super) fn scenario_of(named: &str, text: &str) -> Result<Scenario, Exit> {
     let catalogue = Catalogue::builtin();
     let machines: Vec<&str> = catalogue.server_types.iter().map(|machine| machine.name.as_str()).collect();
     let locations: Vec<&str> = catalogue.locations.iter().map(|location| location.name.as_str()).collect();
+    let codes: Vec<Code> =
+        check::catalogue().into_iter().map(|expectation| expectation.code.clone()).collect();
     let known = Known {
-        codes: None,
+        codes: Some(&codes),
         machines: Some(&machines),
         locations: Some(&locations),
         trouble: Some(trouble),
         deed: Some(deed),
     };
-    scenario::read(&path.to_string_lossy(), &text, known).map_err(|mistakes| {
+    scenario::read(named, text, known).map_err(|mistakes| {
         complain(&mistakes.shown());
         Exit::BadInput
     })
@@ -59,13 +67,15 @@ pub(super) fn text(path: &Path) -> Result<String, Exit> {
     })
 }
 
-/// The YAML files that are named: files as they are, folders with all that is in them, in order.
+/// The YAML files that are named: files as they are, folders with all that is in them, in order, each once.
 pub(super) fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
     let mut found = Vec::new();
     let mut waiting: Vec<PathBuf> = paths.iter().rev().cloned().collect();
     while let Some(path) = waiting.pop() {
         if !path.is_dir() {
-            found.push(path);
+            if !found.contains(&path) {
+                found.push(path);
+            }
             continue;
         }
         let unread = |error| {

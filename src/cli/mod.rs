@@ -1,19 +1,22 @@
 //! The command line: one file a verb. It may use everything, and nobody uses it.
 
 mod check;
+mod completions;
 mod explain;
 mod files;
+mod interruption;
 mod lint;
 mod list;
 mod plan;
 mod run;
 mod schema;
+mod up;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 use crate::exit::{self, Exit};
 
@@ -46,7 +49,14 @@ enum Verb {
     #[command(after_help = list::EXAMPLES)]
     List(list::Arguments),
     /// Print the JSON schema of scenarios or profiles, for editors
+    #[command(after_help = schema::EXAMPLES)]
     Schema(schema::Arguments),
+    /// Start cluster, cloud and world without a subject, to look at them by hand
+    #[command(after_help = up::EXAMPLES)]
+    Up(up::Arguments),
+    /// Print what a shell needs to complete words and flags
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(completions::Arguments),
 }
 
 /// Does what the arguments ask for.
@@ -55,6 +65,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     // The autoscaler that comes along is this program by another name: it must be there wherever this one is.
     if arguments.get(1).is_some_and(|word| word == run::MOCK) {
         return mock_autoscaler::main(arguments.into_iter().skip(1));
+    }
+    if arguments.get(1).is_some_and(|word| word == run::ERRAND) {
+        return run::errand().into();
     }
     verb(arguments).into()
 }
@@ -69,6 +82,8 @@ fn verb(arguments: Vec<OsString>) -> Exit {
             Verb::Explain(arguments) => explain::explain(&arguments),
             Verb::List(arguments) => list::list(&arguments),
             Verb::Schema(arguments) => schema::schema(&arguments),
+            Verb::Up(arguments) => up::up(&arguments),
+            Verb::Completions(arguments) => completions::completions(&arguments, Arguments::command()),
         },
         Err(refusal) if refusal.use_stderr() => {
             complain(&refusal.render().to_string());

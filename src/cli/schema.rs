@@ -4,6 +4,12 @@ use super::say;
 use crate::exit::Exit;
 use crate::{scenario, subject};
 
+pub(super) const EXAMPLES: &str = "Examples:
+  scaleproof schema > scenario.schema.json
+  scaleproof schema profile > profile.schema.json
+
+A first line such as `# yaml-language-server: $schema=scenario.schema.json` makes editors complete a scenario.";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Of what

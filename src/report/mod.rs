@@ -9,6 +9,7 @@ pub mod json;
 pub mod junit;
 pub mod markdown;
 pub mod progress;
+pub mod stability;
 pub mod text;
 
 mod around;
@@ -18,5 +19,5 @@ mod repeat;
 mod telling;
 
 pub use moment::since_start;
-pub use progress::Progress;
+pub use progress::{Follower, Progress};
 pub use telling::{Cited, Finding, Proof, Shown, Standing, Telling, Totals};

@@ -133,6 +133,45 @@ pub async fn run(
     }
 }
 
+/// Where a stage is on which nobody plays.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// The kubeconfig of the cluster's administrator.
+    pub kubeconfig: String,
+    /// Where the cluster listens.
+    pub cluster: String,
+    /// Where the cloud listens, with the version of its API.
+    pub cloud: String,
+    /// The token that the cloud knows.
+    pub token: String,
+}
+
+/// Sets the stage of a plan without the subject, says where it is, and keeps it until it is interrupted.
+pub async fn stand(
+    clock: &VirtualClock,
+    plan: &Plan,
+    mut cluster: Box<dyn Cluster>,
+    stands: impl FnOnce(Place) + Send,
+    interrupted: impl Future<Output = ()> + Send,
+) -> Result<(), RunError> {
+    let stamp = clock.clone();
+    let recorder = Recorder::in_memory(move || (stamp.now(), 0));
+    let cast = Cast::default();
+    let mut interrupted = std::pin::pin!(interrupted);
+    let setting = async {
+        let access = cluster.start(clock).await.map_err(RunError::Cluster)?;
+        Stage::set(clock, plan, &recorder, &cast, (cluster, &access)).await
+    };
+    let stage = tokio::select! {
+        stage = setting => stage?,
+        () = &mut interrupted => return Ok(()),
+    };
+    stands(stage.place());
+    interrupted.await;
+    stage.strike().await;
+    Ok(())
+}
+
 /// From the first phase to the last.
 async fn play(
     clock: &VirtualClock,
@@ -142,7 +181,8 @@ async fn play(
     cluster: (Box<dyn Cluster>, &Access),
 ) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Prepare));
-    let mut stage = Stage::set(clock, order, recorder, cast, cluster).await?;
+    let mut stage = Stage::set(clock, &order.plan, recorder, cast, cluster).await?;
+    stage.start(order).await?;
     recorder.record(What::Phase(Phase::Settle));
     match stage.settle(order).await? {
         None => perform(&mut stage, clock, order, recorder).await?,

@@ -6,7 +6,6 @@ use base64::Engine as _;
 
 use super::stage::Stage;
 use super::{Order, RunError};
-use crate::cluster::Access;
 use crate::door::{Upstream, Way};
 use crate::subject::{Circumstances, Flavour, Launch, Port, Replica, SubjectError, hosts};
 use crate::terms::{Api, Provider};
@@ -29,12 +28,8 @@ pub(super) fn shared_host(order: &Order) -> Result<Option<String>, SubjectError>
 
 impl Stage {
     /// Opens the door for one replica, and starts it.
-    pub(super) async fn start_replica(
-        &self,
-        order: &Order,
-        access: &Access,
-        number: u32,
-    ) -> Result<(), RunError> {
+    pub(super) async fn start_replica(&self, order: &Order, number: u32) -> Result<(), RunError> {
+        let access = &self.access;
         let directory = order.directory.join(format!("subject-{number}"));
         fs::create_dir_all(&directory).map_err(|e| RunError::File(directory.clone(), e))?;
         let kubernetes = Upstream::new(&access.url, Some(&access.ca_pem)).map_err(RunError::Door)?;

@@ -9,13 +9,13 @@ use kube::Client;
 use mock_clock::{Clock as _, VirtualClock};
 
 use super::healing::Healing;
-use super::{Order, RunError, workload};
+use super::{Order, Place, RunError, workload};
 use crate::cloud::{self, Cloud};
 use crate::cluster::{Access, Cluster, Observer};
 use crate::door::Door;
 use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
-use crate::plan::Workload;
+use crate::plan::{Plan, Workload};
 use crate::subject::Replica;
 use crate::world::{FixedNode, Timetable, World};
 
@@ -27,6 +27,7 @@ pub(super) struct Stage {
     pub(super) clock: VirtualClock,
     pub(super) recorder: Recorder,
     pub(super) client: Client,
+    pub(super) access: Access,
     cluster: Box<dyn Cluster>,
     pub(super) cloud: Arc<Cloud>,
     pub(super) world: Arc<World>,
@@ -59,16 +60,15 @@ impl Cast {
 }
 
 impl Stage {
-    /// Sets everything up; the subject is started last, on a cluster that is steady. Its replicas belong to `cast`,
-    /// which outlives a stage that is left in the middle.
+    /// Sets everything up but the subject, whose replicas will belong to `cast`, which outlives a stage that is left in
+    /// the middle.
     pub(super) async fn set(
         clock: &VirtualClock,
-        order: &Order,
+        plan: &Plan,
         recorder: &Recorder,
         cast: &Cast,
         (cluster, access): (Box<dyn Cluster>, &Access),
     ) -> Result<Self, RunError> {
-        let plan = &order.plan;
         let tell = {
             let recorder = recorder.clone();
             Arc::new(move |what: What| recorder.record(what))
@@ -100,6 +100,7 @@ impl Stage {
             clock: clock.clone(),
             recorder: recorder.clone(),
             client,
+            access: access.clone(),
             cluster,
             cloud,
             world,
@@ -114,10 +115,25 @@ impl Stage {
             stage.deploy(workload).await?;
         }
         stage.calm(STEADY).await;
-        for number in 0..plan.replicas {
-            stage.start_replica(order, access, number).await?;
-        }
         Ok(stage)
+    }
+
+    /// Starts the subject.
+    pub(super) async fn start(&self, order: &Order) -> Result<(), RunError> {
+        for number in 0..order.plan.replicas {
+            self.start_replica(order, number).await?;
+        }
+        Ok(())
+    }
+
+    /// Where people find what there is.
+    pub(super) fn place(&self) -> Place {
+        Place {
+            kubeconfig: self.access.kubeconfig.clone(),
+            cluster: self.access.url.clone(),
+            cloud: self.cloud.url(),
+            token: self.cloud.token().to_owned(),
+        }
     }
 
     /// Waits until no pod waits that could run; not for ever, for some never shall.

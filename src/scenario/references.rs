@@ -42,9 +42,15 @@ impl<'a> Sight<'a> {
             for code in self.tree.get(list).map(Node::items).unwrap_or_default() {
                 let Some(text) = code.text().filter(|text| text.parse::<Code>().is_ok()) else { continue };
                 if !codes.iter().any(|known| known.as_str() == text) {
-                    let near = codes.iter().map(Code::as_str);
+                    let letters = text.trim_end_matches(|char: char| char.is_ascii_digit());
+                    let near: Vec<&str> =
+                        codes.iter().map(Code::as_str).filter(|code| code.starts_with(letters)).collect();
                     let what = format!("there is no expectation {text}");
-                    self.found.push(Mistake::at(code.place, what).hint(meant(text, near)));
+                    let hint = match near.as_slice() {
+                        [] => "`scaleproof list` shows all".to_owned(),
+                        near => meant(text, near.iter().copied()),
+                    };
+                    self.found.push(Mistake::at(code.place, what).hint(hint));
                 }
             }
         }

@@ -1,10 +1,17 @@
 //! Text that is made from code: it stands between two comments, and can be regenerated.
 
+use crate::catalogues;
 use crate::sources::{read, write};
 
 /// A file, the name of the part in it that is generated, and what it must say.
 fn parts() -> Vec<(&'static str, &'static str, String)> {
-    vec![("README.md", "exit-codes", scaleproof::exit::markdown())]
+    vec![
+        ("README.md", "exit-codes", scaleproof::exit::markdown()),
+        ("README.md", "overview", catalogues::overview()),
+        ("suites/README.md", "expectations", catalogues::expectations()),
+        ("suites/README.md", "faults", catalogues::faults()),
+        ("suites/README.md", "scenarios", catalogues::suites()),
+    ]
 }
 
 const HOW: &str = "GENERATE=1 cargo test --test tidy generated_text_is_fresh";

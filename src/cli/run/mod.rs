@@ -1,0 +1,279 @@
+//! `scaleproof run`: scenarios against a subject, several at a time, and a verdict for each.
+//!
+//! Each run is a process of its own ([`errand`]), so that runs neither share a clock nor wait for each other, and give the
+//! same verdicts however many go [`abreast`]. Results are told in the order of the scenarios.
+
+mod abreast;
+mod errand;
+mod live;
+mod subject;
+
+use std::collections::BTreeMap;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use mock_clock::{Clock as _, Mode, VirtualClock};
+
+use super::check::{exit, reports};
+use super::{complain, files, say};
+use crate::cloud;
+use crate::cluster::{Choice, ClusterError};
+use crate::exit::Exit;
+use crate::plan;
+use crate::report::text::{self, Paint};
+use crate::report::{Standing, Telling, stability};
+use crate::scenario::Scenario;
+use abreast::{Done, Seen};
+use errand::Errand;
+use live::Live;
+use subject::Subject;
+
+pub(super) use errand::{WORD as ERRAND, main as errand};
+pub(super) use subject::MOCK;
+
+pub(super) const EXAMPLES: &str = "Examples:
+  scaleproof run
+  scaleproof run suites/incidents
+  scaleproof run suites/incidents --subject cluster-autoscaler-hetzner --binary ./cluster-autoscaler --report report
+  scaleproof run suites/incidents/s1-a-minimum-with-the-flag.yaml --seed 7
+  scaleproof run suites/chaos --repeat 5 --jobs 2
+
+Standard output holds the results: runs that did not hold in full, in the order of the scenarios, then a table. How the
+runs go is told on standard error. With Ctrl-C nothing more begins, and what runs ends in good order.";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    /// Scenarios, or folders with scenarios
+    #[arg(default_value = "suites", value_name = "FILE")]
+    scenarios: Vec<PathBuf>,
+    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
+    #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
+    subject: String,
+    /// The subject's program, instead of the one its profile names
+    #[arg(long, value_name = "PATH")]
+    binary: Option<PathBuf>,
+    /// What everything is drawn from; drawn and told if left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Where the Kubernetes API comes from: embedded, existing=KUBECONFIG, or envtest=FOLDER with the programs of a real
+    /// control plane
+    #[arg(long, value_name = "CLUSTER", default_value = "embedded")]
+    cluster: Choice,
+    /// How time passes: idle-skip, real, or so many times as fast as real time
+    #[arg(long, value_name = "MODE", default_value = "idle-skip", value_parser = errand::mode)]
+    time: Mode,
+    /// Run each scenario so often, with one seed after the other, and say which verdicts are not always the same
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    repeat: u64,
+    /// So many runs at a time: as many as there are processors, if left out
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: Option<u32>,
+    /// Keep histories, logs and reports in this folder; without it only the histories of runs that did not hold are
+    /// kept, in a folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
+    if arguments.cluster.is_in_real_time() && arguments.time != Mode::Real {
+        complain(&format!("error: failed to {}", ClusterError::NotRealTime));
+        return Err(Exit::BadInput);
+    }
+    let subject = Subject::find(&arguments.subject, arguments.binary.as_deref())?;
+    let scenarios = scenarios(&arguments.scenarios)?;
+    let first = arguments.seed.unwrap_or_else(drawn_seed);
+    let scenarios = applicable(scenarios, &subject, first)?;
+    let directory = directory(arguments)?;
+    say(&format!(
+        "{} {} against {} scenario{}, seed {first}",
+        subject.profile.name,
+        subject.version.map_or("of an unknown version".to_owned(), |version| version.to_string()),
+        scenarios.len(),
+        if scenarios.len() == 1 { "" } else { "s" },
+    ))?;
+    let mut live = Live::new(scenarios.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
+    let errands = errands(arguments, &subject, &scenarios, first, &directory, live.looks())?;
+    let jobs = arguments.jobs.unwrap_or_else(processors) as usize;
+    let mut interrupted = false;
+    let done = abreast::all(&subject::own()?, &errands, jobs, &mut |seen| match seen {
+        Seen::Begun(number, errand) => live.begin(number, &errand.scenario.to_string_lossy(), errand.seed),
+        Seen::Going(number, progress) => live.go_on(number, progress),
+        Seen::Over(number) => live.end(number),
+        Seen::Next(errand, done) => {
+            next(&mut live, errand, done, errands.len() == 1, arguments.report.is_none())
+        }
+        Seen::Interrupted => {
+            interrupted = true;
+            live.aside(|| complain("interrupted: what runs is ended; once more ends it at once"));
+        }
+    });
+    drop(live);
+    let done = done.map_err(|e| {
+        complain(&format!("error: failed to start: {e}"));
+        Exit::Missing
+    })?;
+    if arguments.report.is_none() {
+        // It goes if nothing worth keeping is in it.
+        let _ = std::fs::remove_dir(&directory);
+    }
+    finish(arguments, &directory, &errands, done, interrupted)
+}
+
+/// All scenarios there are. All are read first, so that a mistake in the last is told before the first has run.
+fn scenarios(named: &[PathBuf]) -> Result<Vec<(PathBuf, Scenario)>, Exit> {
+    let paths = files::below(named)?;
+    if paths.is_empty() {
+        let named: Vec<String> = named.iter().map(|path| path.display().to_string()).collect();
+        complain(&format!("error: failed to find a scenario: no YAML file is in {}", named.join(", ")));
+        return Err(Exit::BadInput);
+    }
+    let read: Vec<_> = paths.into_iter().map(|path| Ok((files::scenario(&path)?, path))).collect();
+    let all: Result<Vec<_>, Exit> = read.into_iter().collect();
+    Ok(all?.into_iter().map(|(scenario, path)| (path, scenario)).collect())
+}
+
+/// Those that are about this subject; the others are told.
+fn applicable(
+    scenarios: Vec<(PathBuf, Scenario)>,
+    subject: &Subject,
+    seed: u64,
+) -> Result<Vec<(PathBuf, u32)>, Exit> {
+    let (mut about, mut wrong) = (Vec::new(), false);
+    for (path, scenario) in scenarios {
+        match plan::make(&scenario, &subject.profile, seed, &cloud::room) {
+            Ok(plan) => about.push((path, plan.replicas)),
+            Err(error) if error.is_about_subject() => {
+                say(&format!("not applicable {}: {error}", path.display()))?;
+            }
+            Err(error) => {
+                complain(&format!("error: {}: failed to {error}", path.display()));
+                wrong = true;
+            }
+        }
+    }
+    if wrong {
+        return Err(Exit::BadInput);
+    }
+    if about.is_empty() {
+        complain(&format!("error: failed to find a scenario that is about {}", subject.profile.name));
+        return Err(Exit::BadInput);
+    }
+    Ok(about)
+}
+
+/// Where everything is written, by its whole path: subjects run elsewhere.
+fn directory(arguments: &Arguments) -> Result<PathBuf, Exit> {
+    let temporary = || std::env::temp_dir().join(format!("scaleproof-{}", std::process::id()));
+    let directory = arguments.report.clone().unwrap_or_else(temporary);
+    std::fs::create_dir_all(&directory).and_then(|()| directory.canonicalize()).map_err(|e| {
+        complain(&format!("error: failed to make the folder {}: {e}", directory.display()));
+        Exit::Missing
+    })
+}
+
+/// What is to be done, one seed after the other.
+fn errands(
+    arguments: &Arguments,
+    subject: &Subject,
+    scenarios: &[(PathBuf, u32)],
+    first: u64,
+    directory: &Path,
+    live: bool,
+) -> Result<Vec<Errand>, Exit> {
+    let mut names: BTreeMap<String, u32> = BTreeMap::new();
+    let mut errands = Vec::new();
+    for seed in first..first.saturating_add(arguments.repeat) {
+        for (scenario, replicas) in scenarios {
+            let stem = scenario.file_stem().unwrap_or_default().to_string_lossy();
+            let name = format!("{stem}-{seed}");
+            let taken = names.entry(name.clone()).or_default();
+            *taken += 1;
+            // Scenarios of different folders may have the same name.
+            let name = if *taken > 1 { format!("{name}-{taken}") } else { name };
+            let directory = directory.join(name);
+            std::fs::create_dir_all(&directory).map_err(|e| {
+                complain(&format!("error: failed to make the folder {}: {e}", directory.display()));
+                Exit::Missing
+            })?;
+            errands.push(Errand {
+                scenario: scenario.clone(),
+                seed,
+                subject: subject.clone(),
+                cluster: arguments.cluster.to_string(),
+                time: arguments.time.to_string(),
+                directory,
+                replicas: *replicas,
+                timeline: arguments.report.is_some(),
+                live,
+                parent: std::process::id(),
+            });
+        }
+    }
+    Ok(errands)
+}
+
+/// Tells what came out of a run: in full if it is the only one, or if it did not hold.
+fn next(live: &mut Live, errand: &Errand, done: &Done, only: bool, temporary: bool) {
+    match done {
+        Ok(telling) => {
+            live.judged(telling.standing);
+            if only || telling.standing >= Standing::Unknown {
+                // A full disk is told at the end again.
+                let _ = live.aside(|| say(&text::run(telling, paint())));
+            }
+            if temporary && telling.standing < Standing::Unknown {
+                let _ = std::fs::remove_dir_all(&errand.directory);
+            }
+        }
+        Err((_, why)) => {
+            let scenario = errand.scenario.display();
+            live.aside(|| complain(&format!("error: {scenario}: failed to {why}")));
+        }
+    }
+}
+
+/// Tells what came out of all, and how the program ends.
+fn finish(
+    arguments: &Arguments,
+    directory: &Path,
+    errands: &[Errand],
+    done: Vec<Done>,
+    interrupted: bool,
+) -> Result<Exit, Exit> {
+    let missing = errands.len() - done.len();
+    let failed = done.iter().find_map(|done| done.as_ref().err()).map(|(exit, _)| *exit);
+    let tellings: Vec<Telling> = done.into_iter().filter_map(Result::ok).collect();
+    if arguments.report.is_some() {
+        reports(directory, &tellings)?;
+    }
+    if tellings.len() > 1 {
+        say(&format!("\n{}", text::table(&tellings, paint())))?;
+    }
+    if let Some(told) = stability::told(&tellings) {
+        say(&format!("\n{told}"))?;
+    }
+    if missing > 0 {
+        complain(&format!("{missing} of {} runs were not begun", errands.len()));
+    }
+    let standing = exit(Standing::of_all(&tellings));
+    let exit = match (failed, standing) {
+        (Some(exit), _) => exit,
+        (None, Exit::Held) if interrupted => Exit::Unknown,
+        (None, exit) => exit,
+    };
+    say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
+    Ok(exit)
+}
+
+/// Colours are for terminals.
+fn paint() -> Paint {
+    if std::io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain }
+}
+
+fn drawn_seed() -> u64 {
+    VirtualClock::start(Mode::Real, None).map_or(1, |clock| clock.now().unix_nanos() / 1_000 % 1_000_000)
+}
+
+fn processors() -> u32 {
+    std::thread::available_parallelism().map_or(1, |count| u32::try_from(count.get()).unwrap_or(u32::MAX))
+}
