@@ -40,13 +40,18 @@ pub(super) fn explain(arguments: &Arguments) -> Result<Exit, Exit> {
     }
     let known = expectations.iter().map(|expectation| expectation.code.as_str());
     let known = known.chain(fault::catalogue().iter().map(|fault| fault.code));
-    let letters = code.as_str().trim_end_matches(|char: char| char.is_ascii_digit());
-    let near: Vec<&str> = known.filter(|known| known.starts_with(letters)).collect();
+    let family = letters(code.as_str());
+    let near: Vec<&str> = known.filter(|known| letters(known) == family).collect();
     let hint = if near.is_empty() { String::new() } else { format!("; {}", meant(code.as_str(), near)) };
     complain(&format!(
         "error: failed to find {code}: no expectation and no fault is called so{hint}; `scaleproof list` shows all"
     ));
     Err(Exit::BadInput)
+}
+
+/// A code without its number.
+fn letters(code: &str) -> &str {
+    code.trim_end_matches(|char: char| char.is_ascii_digit())
 }
 
 /// What it promises, who promises it, and from which version on.

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use mock_clock::{Mode, VirtualClock};
+use mock_clock::{Clock as _, ClockError, Mode, Rate, VirtualClock};
 use serde_json::{Map, Value, json};
 
 use super::interruption::Interruption;
@@ -20,8 +21,13 @@ pub(super) const EXAMPLES: &str = "Examples:
   scaleproof up suites/incidents/s2-a-system-pod-pins-its-node.yaml --time 10
 
 Servers that are bought become nodes, those with the label hcloud/node-group=POOL with the labels and taints of that pool.
-A pool begins with its minimum of nodes. Time is real, or a constant rate of it: whatever is started by hand is not on the
-clock, and idle time cannot be skipped for it. What is built is gone with Ctrl-C.";
+A pool begins with its minimum of nodes. Time passes as real time does, some minutes behind it, or at a constant rate:
+whatever is started by hand is not on the clock, and idle time cannot be skipped for it. With Ctrl-C all of it is gone.";
+
+/// How fast time passes until everything stands.
+const RATE_AT_FIRST: f64 = 60.0;
+/// How long that takes at most, in virtual time: whoever looks at it shall not find anything to be from the future.
+const AT_FIRST: Duration = Duration::from_secs(5 * 60);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -35,8 +41,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
     subject: String,
     /// How time passes: real, or so many times as fast
-    #[arg(long, value_name = "MODE", default_value = "real", value_parser = mode)]
-    time: Mode,
+    #[arg(long, value_name = "MODE", default_value = "real", value_parser = rate)]
+    time: Rate,
     /// What names and tokens are drawn from
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -59,13 +65,14 @@ fn pool(text: &str) -> Result<Pool, String> {
     Ok(Pool { name: name.to_owned(), machine: (*machine).to_owned(), min: number(min)?, max: number(max)? })
 }
 
-fn mode(text: &str) -> Result<Mode, String> {
+fn rate(text: &str) -> Result<Rate, String> {
     match text.parse().map_err(|e: mock_clock::RateError| format!("failed to {e}"))? {
         Mode::IdleSkip(_) => {
             Err("idle time cannot be skipped for programs that are started by hand: real, or a rate"
                 .to_owned())
         }
-        other => Ok(other),
+        Mode::Real => Ok(Rate::ONE),
+        Mode::Constant(rate) => Ok(rate),
     }
 }
 
@@ -116,19 +123,31 @@ fn pools(pools: &[Pool]) -> String {
 /// Sets everything up, says where it is, and waits for the end.
 fn stay(arguments: &Arguments, plan: &Plan, directory: &Path) -> Result<(), (Exit, String)> {
     let missing = |e: String| (Exit::Missing, e);
-    let clock = VirtualClock::start(arguments.time, None).map_err(|e| missing(e.to_string()))?;
+    let clock = behind().map_err(|e| missing(e.to_string()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|e| missing(format!("start: {e}")))?;
     let kubeconfig = directory.join("kubeconfig");
     complain("starting; Ctrl-C ends it");
     let mut told = Ok(());
-    let stands = |place: Place| told = tell(&kubeconfig, &place);
     let cluster = Choice::Embedded.cluster(arguments.seed, directory);
+    let stands = |place: Place| {
+        told = clock.set_rate(arguments.time).map_err(|e| missing(e.to_string()));
+        if told.is_ok() {
+            told = tell(&kubeconfig, &place);
+        }
+    };
     let done = runtime.block_on(async {
         let mut interruption = Interruption::listen();
         stand(&clock, plan, cluster, stands, interruption.next()).await
     });
     done.map_err(|e| missing(e.to_string())).and(told)
+}
+
+/// A clock that is fast at first, and behind the machine's so that it does not overtake it.
+fn behind() -> Result<VirtualClock, ClockError> {
+    let date = VirtualClock::start(Mode::Real, None)?.now() - AT_FIRST;
+    let rate = Rate::new(RATE_AT_FIRST).unwrap_or(Rate::ONE);
+    VirtualClock::start(Mode::Constant(rate), Some(date))
 }
 
 /// Writes the kubeconfig, and says how all this is used.
@@ -165,6 +184,7 @@ mod tests {
         for other in ["", "workers", "workers=cx33", "workers=cx33:1", "a=b:1:2:3", "a=b:-1:2", "a=b:x:2"] {
             assert!(pool(other).is_err(), "{other}");
         }
-        assert!(mode("idle-skip").is_err() && mode("30").is_ok() && mode("fast").is_err());
+        assert!(rate("idle-skip").is_err() && rate("30").is_ok() && rate("fast").is_err());
+        assert_eq!(rate("real"), Ok(Rate::ONE));
     }
 }
