@@ -66,9 +66,9 @@ fn expectations(promised: &[&Expectation], scenarios: &[(PathBuf, Scenario)]) ->
     let mut text =
         format!("Expectations, and the versions that promise them\n  {:<6} {:<6}", "code", "level");
     let cells = |expectation: &Expectation| {
-        Provider::ALL.map(|provider| match expectation.providers.contains(&provider) {
-            true => expectation.versions.to_string(),
-            false => "-".to_owned(),
+        Provider::ALL.map(|provider| {
+            let promises = expectation.providers.contains(&provider);
+            if promises { expectation.versions.to_string() } else { "-".to_owned() }
         })
     };
     let widths: Vec<usize> = (0..Provider::ALL.len())

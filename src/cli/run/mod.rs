@@ -100,7 +100,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         Seen::Going(number, progress) => live.go_on(number, progress),
         Seen::Over(number) => live.end(number),
         Seen::Next(errand, done) => {
-            next(&mut live, errand, done, errands.len() == 1, arguments.report.is_none())
+            next(&mut live, errand, done, errands.len() == 1, arguments.report.is_none());
         }
         Seen::Interrupted => {
             interrupted = true;
@@ -255,11 +255,9 @@ fn finish(
     if missing > 0 {
         complain(&format!("{missing} of {} runs were not begun", errands.len()));
     }
-    let standing = exit(Standing::of_all(&tellings));
-    let exit = match (failed, standing) {
-        (Some(exit), _) => exit,
-        (None, Exit::Held) if interrupted => Exit::Unknown,
-        (None, exit) => exit,
+    let exit = match failed.unwrap_or_else(|| exit(Standing::of_all(&tellings))) {
+        Exit::Held if interrupted => Exit::Unknown,
+        exit => exit,
     };
     say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
     Ok(exit)
