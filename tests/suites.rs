@@ -1,10 +1,9 @@
 //! Every scenario under `suites/` as a test of its own, run by the program as a user would: `cargo nextest run suites`.
 //!
-//! The environment chooses who is judged: `SCALEPROOF_SUBJECT` (a profile), `SCALEPROOF_BINARY` (its program),
-//! `SCALEPROOF_CLUSTER`, `SCALEPROOF_TIME`, `SCALEPROOF_SEED`, and `SCALEPROOF_REPORT`, a folder in which histories and timelines stay. A test fails unless its
-//! verdict is held; a scenario of `suites/negative/` holds if the wrong subject in it is convicted.
-
-#![expect(clippy::unwrap_used, reason = "all of this file is a test")]
+//! The environment chooses who is judged, and how: `SCALEPROOF_SUBJECT` (a profile), `SCALEPROOF_BINARY` (its program),
+//! `SCALEPROOF_CLUSTER`, `SCALEPROOF_TIME`, `SCALEPROOF_SEED`, and `SCALEPROOF_REPORT`, a folder in which histories and
+//! timelines stay. A test fails unless its verdict is held; a scenario of `suites/negative/` holds if the wrong subject in
+//! it is convicted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
