@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use scaleproof::check::{Expectation, Kind, catalogue};
 use scaleproof::fault;
@@ -12,7 +13,8 @@ use crate::sources::{files, read as text};
 
 /// All scenarios there are, by their path below `suites/`.
 fn scenarios() -> Vec<(String, Scenario)> {
-    let yaml = |path: &String| path.starts_with("suites/") && path.ends_with(".yaml");
+    let yaml =
+        |path: &String| path.starts_with("suites/") && Path::new(path).extension() == Some("yaml".as_ref());
     let paths = files().into_iter().filter(yaml);
     let scenario = |path: String| {
         let scenario = read(&path, &text(&path).text, Known::default()).unwrap_or_else(|e| panic!("{e}"));

@@ -44,7 +44,7 @@ runs go is told on standard error. With Ctrl-C nothing more begins, and what run
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Scenarios, or folders with scenarios
-    #[arg(default_value = "suites", value_name = "FILE")]
+    #[arg(default_value = "suites/incidents", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
     /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
     #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
