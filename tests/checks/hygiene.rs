@@ -10,11 +10,13 @@ use super::story::Story;
 pub(crate) fn cases() -> Vec<Case> {
     let bought = || Story::new().pending(100, "web-1").order(112, "small", 7);
     let slow = || Story::new().pending(100, "web-1").order_slow(112, "small", 7);
-    let candidate = || {
-        let story = Story::new().node(0, 1, "small");
-        story.object(600, "Node", "small-1", json!({"spec": {"taints": [{"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"}]}}))
+    let marked = |story: Story| {
+        let taint = json!({"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"});
+        story.object(600, "Node", "small-1", json!({"spec": {"taints": [taint]}}))
     };
-    let needed = || candidate().runs(700, "web-1", "small-1").runs(700, "web-2", "small-1");
+    let full = |second, story: Story| story.runs(second, "web-1", "small-1").runs(second, "web-2", "small-1");
+    let candidate = || marked(Story::new().node(0, 1, "small"));
+    let needed = || full(700, candidate());
     let asks = |every: u64| {
         let calls = (70 / every..3700 / every).map(|count| count * every);
         calls
@@ -45,6 +47,10 @@ pub(crate) fn cases() -> Vec<Case> {
             ("HY-02", "never_gone", "violated", bought().end(2000)),
             ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
             ("HY-02", "comes_when_it_should_be_gone", "violated", bought().node(1500, 7, "small").end(2000)),
+            ("HY-02", "never_made", "unknown", slow().give_back(600, 7).end(2000)),
+            ("HY-02", "made_at_the_last_moment", "unknown", {
+                slow().server_as(400, 7, "small", "running").give_back(412, 7).end(2000)
+            }),
             ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
             ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
             ("HY-03", "never_gone", "violated", slow().end(2000)),
@@ -90,6 +96,19 @@ pub(crate) fn cases() -> Vec<Case> {
             ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
             ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
             ("HY-05", "kept", "violated", needed().end(1000)),
+            ("HY-05", "cleared_in_the_end", "held", needed().untaint(745, "small-1").end(1000)),
+            ("HY-05", "most_nodes_are_unready", "unknown", {
+                let unready = || json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}});
+                let story = (1..=4)
+                    .fold(needed(), |story, n| story.object(650, "Node", &format!("fixed-{n}"), unready()));
+                story.end(1000)
+            }),
+            (
+                "HY-05",
+                "marked_while_needed",
+                "unknown",
+                marked(full(10, Story::new().node(0, 1, "small"))).end(1000),
+            ),
             ("HY-05", "not_needed", "unknown", candidate().end(1000)),
             ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
             (

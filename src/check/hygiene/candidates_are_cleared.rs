@@ -9,13 +9,14 @@
 //! 120 s  it still carries the taint
 //! ```
 //!
-//! It does not catch nodes that are needed for other reasons.
+//! It does not catch nodes that are needed for other reasons, nor the taint of a node that was needed when it got it: who removes
+//! such a node violates SD-06.
 
 use std::time::Duration;
 
 use mock_clock::Time;
 
-use crate::check::scene::Scene;
+use crate::check::scene::{Scene, TIE};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -39,10 +40,15 @@ fn check(history: &History) -> Verdict {
     let scene = Scene::of(history);
     let mut tally = Tally::default();
     for (name, track) in &scene.nodes {
-        for spell in track.spells(|node| node.ready && node.has_taint(CANDIDATE_TAINT)) {
+        let used =
+            |at: &Time| track.at(*at).is_some_and(|node| node.ready && scene.well_used(name, node, *at));
+        for spell in track.spells(|node| node.has_taint(CANDIDATE_TAINT)) {
+            // It was needed all the time, not again.
+            if used(&(spell.from - TIE)) {
+                continue;
+            }
             let ended = spell.to.unwrap_or(scene.end);
             let mut moments = scene.changes_on(name, spell.from, ended).into_iter();
-            let used = |at: &Time| track.at(*at).is_some_and(|node| scene.well_used(name, node, *at));
             let Some(from) = moments.find(used) else { continue };
             let until = from + HALF_A_MINUTE + scene.slack();
             if ended < until {
