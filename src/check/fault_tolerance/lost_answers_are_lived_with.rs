@@ -97,7 +97,9 @@ fn far_too_many<'s>(
         let Some(id) = scene.server_of(other) else { return false };
         let there = scene.servers.get(&id).is_some_and(|track| track.at(order.began + TIE).is_some());
         let unready = scene.ready(id).is_none_or(|ready| ready > order.began);
-        let before = (other.began, other.event) < (order.began, order.event);
+        // Of what another replica is just doing nobody knows.
+        let known = other.replica == order.replica || other.ended + TIE < order.began;
+        let before = known && (other.began, other.event) < (order.began, order.event);
         let awaited = before && other.pool == order.pool && order.began < other.began + provision;
         awaited && there && unready && !scene.given_back(id, order.began) && counted.insert(id)
     };
