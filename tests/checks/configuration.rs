@@ -27,6 +27,12 @@ pub(crate) fn cases() -> Vec<Case> {
             "held",
             slow().timer(Timer::CreationTimeout, "15m").server_as(590, 7, "small", "running").end(2000),
         ),
+        ("CF-02", "given_up_when_it_had_failed", "unknown", {
+            let story = slow().call(190, Api::Cloud, "GET", "/v1/actions", |call| {
+                call.answer = Some(json!({"actions": [{"id": 1, "status": "error"}]}));
+            });
+            story.give_back(200, 7).end(900)
+        }),
         ("CF-02", "made_in_time", "unknown", slow().server_as(180, 7, "small", "running").end(900)),
         ("CF-05", "starts", "held", forbidden(Story::new()).status(30).end(300)),
         ("CF-05", "hangs", "violated", forbidden(Story::new()).end(300)),

@@ -53,12 +53,13 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 fn of_the_cloud() -> Vec<Case> {
-    let limited = |count: u64| {
+    let asks = |story: Story, from: u64, count: u64| {
         let ask = |story: Story, index: u64| {
-            story.call(100 + index * 60 / count, Api::Cloud, "GET", "/v1/servers", |call| call.status = 429)
+            story.call(from + index * 60 / count, Api::Cloud, "GET", "/v1/servers", |call| call.status = 429)
         };
-        (0..count).fold(Story::new(), ask).end(900)
+        (0..count).fold(story, ask)
     };
+    let limited = |count: u64| asks(Story::new(), 100, count);
     let list = |story: Story, second: u64, status: u16| {
         story.call(second, Api::Cloud, "GET", "/v1/servers", |call| call.status = status)
     };
@@ -67,8 +68,9 @@ fn of_the_cloud() -> Vec<Case> {
         story.give_back_refused(708, 1, 423)
     };
     vec![
-        ("FT-01", "one_a_second", "held", limited(60)),
-        ("FT-01", "oftener", "violated", limited(61)),
+        ("FT-01", "one_a_second", "held", limited(60).end(900)),
+        ("FT-01", "oftener", "violated", limited(61).end(900)),
+        ("FT-01", "oftener_the_second_time", "violated", asks(limited(60), 300, 61).end(900)),
         ("FT-01", "never_limited", "unknown", Story::new().end(900)),
         ("FT-02", "waits", "held", {
             let story = list(list(Story::new().node(0, 1, "small"), 600, 503), 700, 200);

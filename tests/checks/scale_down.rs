@@ -44,6 +44,9 @@ pub(crate) fn cases() -> Vec<Case> {
                 .runs(570, "web-2", "small-7");
             story.removal(1130, 1).end(2000)
         }),
+        ("SD-01", "gone_as_soon_as_it_came", "violated", {
+            Story::new().node(100, 1, "small").removal(400, 1).end(2000)
+        }),
         ("SD-01", "at_its_minimum", "unknown", kept().end(2000)),
         ("SD-01", "history_ends_too_soon", "unknown", emptied().end(800)),
         ("SD-10", "gone_in_time", "held", unready().removal(1330, 1).end(3000)),
@@ -88,6 +91,9 @@ fn failures() -> Vec<Case> {
         ("SD-03", "tried_again_at_once", "violated", failed().removal(715, 1).end(2000)),
         ("SD-03", "tried_again_too_soon", "violated", failed().removal(900, 1).end(2000)),
         ("SD-03", "goes_on_with_another", "violated", failed().removal(800, 2).end(2000)),
+        ("SD-03", "goes_on_with_another_pool", "held", {
+            failed().pool("big", 0, 3, 8000).node(1, 9, "big").removal(800, 9).end(2000)
+        }),
         ("SD-03", "after_a_restart", "unknown", {
             failed().killed(720, 0).started(722, 0).removal(800, 1).end(2000)
         }),
@@ -164,9 +170,33 @@ fn removals() -> Vec<Case> {
             "held",
             loaded().evict(700, "web-1", 429).evict(800, "web-3", 429).evict(900, "web-1", 429).end(2000),
         ),
+        ("SD-04", "beside_one_with_daemons_only", "held", {
+            let mut agent = agent.clone();
+            agent["metadata"]["annotations"] =
+                json!({"cluster-autoscaler.kubernetes.io/enable-ds-eviction": "true"});
+            let story = drained().runs_as(10, "agent-1", "small-2", agent).pod_gone(600, "web-2");
+            let story = story.evict(700, "web-1", 201).taint(702, "small-2", tainted);
+            story
+                .evict(708, "agent-1", 201)
+                .give_back(710, 2)
+                .pod_gone(711, "web-1")
+                .give_back(720, 1)
+                .end(2000)
+        }),
         ("SD-04", "nothing_to_drain", "unknown", emptied().removal(715, 1).end(2000)),
         ("SD-05", "ten", "held", many(10)),
         ("SD-05", "eleven", "violated", many(11)),
+        ("SD-05", "more_than_asked_for", "violated", {
+            let mut story = many(5);
+            story.header.subject.command.push("--max-scale-down-parallelism=4".into());
+            story
+        }),
+        ("SD-05", "another_when_one_is_given_back", "held", {
+            let nodes =
+                (1..=11).fold(Story::new().pool("small", 0, 20, 4000), |s, id| s.node(0, id, "small"));
+            let ten = (1..=10).fold(nodes, |story, id| story.taint(700, &format!("small-{id}"), tainted));
+            ten.give_back(710, 1).taint(712, "small-11", tainted).end(900)
+        }),
         ("SD-05", "none", "unknown", Story::new().node(0, 1, "small").end(900)),
         ("SD-06", "stays", "held", loaded().end(2000)),
         ("SD-06", "goes", "violated", loaded().removal(900, 1).end(2000)),
@@ -198,6 +228,10 @@ fn removals() -> Vec<Case> {
             "violated",
             emptied().removal(715, 1).pending(740, "web-2").order(752, "small", 7).end(3000),
         ),
+        ("SD-09", "a_server_was_lost", "unknown", {
+            let story = emptied().node(0, 2, "small").runs(10, "web-3", "small-2").removal(715, 1);
+            story.server_gone(735, 2).pending(740, "web-2").order(752, "small", 7).end(3000)
+        }),
         ("SD-09", "the_workload_grew", "unknown", {
             let story = emptied().removal(715, 1).step(735, "scale web to 2").pending(740, "web-2");
             story.order(752, "small", 7).end(3000)

@@ -48,6 +48,9 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = Story::new().order_refused(50, "small", 6, 503);
             story.pending(100, "web-1").end(300)
         }),
+        ("SU-01", "had_room_at_first", "unknown", {
+            Story::new().node(0, 1, "small").pending(100, "web-1").gone(130, "Node", "small-1").end(300)
+        }),
         ("SU-01", "most_nodes_are_unready", "unknown", {
             let unready = || json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}});
             let story = (1..=4)
@@ -98,7 +101,18 @@ pub(crate) fn cases() -> Vec<Case> {
             "SU-04",
             "the_wrong_pool",
             "violated",
-            two_pools().pending_as(100, "web-1", picky).order(112, "small", 7).end(300),
+            two_pools().pending_as(100, "web-1", picky.clone()).order(112, "small", 7).end(300),
+        ),
+        (
+            "SU-04",
+            "another_value",
+            "violated",
+            two_pools()
+                .pool("slow", 0, 3, 4000)
+                .labelled("disk", "slow")
+                .pending_as(100, "web-1", picky)
+                .order(112, "slow", 7)
+                .end(300),
         ),
         (
             "SU-04",
@@ -132,8 +146,11 @@ pub(crate) fn cases() -> Vec<Case> {
             "SU-07",
             "too_young",
             "violated",
-            Story::new().pending_as(100, "web-1", delayed).order(130, "small", 7).end(300),
+            Story::new().pending_as(100, "web-1", delayed.clone()).order(130, "small", 7).end(300),
         ),
+        ("SU-07", "another_has_no_delay", "held", {
+            with_web().pending_as(100, "web-2", delayed).order(112, "small", 7).end(300)
+        }),
         ("SU-07", "no_delay", "unknown", with_web().order(112, "small", 7).end(300)),
         ("SU-08", "the_highest", "held", ranked().pending(100, "web-1").order(112, "high", 7).end(300)),
         ("SU-08", "a_lower_one", "violated", ranked().pending(100, "web-1").order(112, "low", 7).end(300)),
