@@ -103,7 +103,7 @@ defects! {
     RepeatsLostCreate "repeats-lost-create" "FT-08" "creates again when the answer was lost",
     GivesUpLeaseAtOnce "gives-up-lease-at-once" "FT-09" "ends when its lease cannot be renewed once",
     ActsWithoutLease "acts-without-lease" "FT-10" "acts while another holds the lease",
-    NeverListsAgain "never-lists-again" "FT-11" "watches on from a version that is gone",
+    NeverListsAgain "never-lists-again" "FT-11" "does not list again when the version that it watches from is gone",
     LeavesOldTaints "leaves-old-taints" "FT-13" "leaves the taints of a predecessor",
     ScalesUnhealthyCluster "scales-unhealthy-cluster" "FT-15" "scales though too many nodes are not ready",
     LeavesTaintOnFailure "leaves-taint-on-failure" "FT-16" "leaves a node tainted whose removal has failed",

@@ -92,10 +92,17 @@ async fn lead(settings: Arc<Settings>, client: KubeClient, clock: VirtualClock) 
         autoscaler.map_err(|e| Trouble::Cloud(e.to_string()))?.run(&health, &term).await;
         Ok(())
     };
-    if !settings.arguments.leader_elect || settings.has(Defect::ActsWithoutLease) {
+    if !settings.arguments.leader_elect {
         return work(Term::endless()).await;
     }
     let mut leader = Leader::new(client.clone(), &settings);
+    if settings.has(Defect::ActsWithoutLease) {
+        let leads = async {
+            leader.acquire().await;
+            leader.keep().await;
+        };
+        return tokio::join!(work(Term::endless()), leads).0;
+    }
     leader.acquire().await;
     let term = leader.term();
     tokio::select! {

@@ -45,7 +45,7 @@ where
     K: Clone + Debug + DeserializeOwned + Resource + Send + Sync + 'static,
     K::DynamicType: Default,
 {
-    /// Begins to fill, and never stops. With `stubborn` it never lists a second time.
+    /// Begins to fill, and never stops. With `stubborn` it stops when it would have to list a second time.
     pub(crate) fn start(api: Api<K>, clock: VirtualClock, stubborn: bool) -> Self {
         let objects = Arc::new(Mutex::new(Objects { by_key: BTreeMap::new(), filled: false }));
         tokio::spawn(keep(api, clock, Arc::clone(&objects), stubborn));
@@ -87,11 +87,11 @@ where
                 pause = FIRST_PAUSE;
                 continue;
             }
-            End::VersionGone if !stubborn => {
+            End::VersionGone if stubborn => return,
+            End::VersionGone => {
                 version = None;
                 continue;
             }
-            End::VersionGone => {}
             End::Trouble(why) => {
                 tracing::warn!("failed to watch {}: {why}", K::plural(&K::DynamicType::default()));
             }
