@@ -71,6 +71,9 @@ fn acquitted(place: &Place) -> Result<(), Failed> {
             if !run.convicted().is_empty() {
                 return Err(run.told("nobody was to convict"));
             }
+            if !run.tells() {
+                return Err(run.told("something was to be held"));
+            }
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use libtest_mimic::Failed;
-use scaleproof::check::{Judgement, judge};
+use scaleproof::check::{Judged, Judgement, Outcome, judge};
 use scaleproof::history::file;
 use serde_json::{Value, json};
 
@@ -44,6 +44,12 @@ impl Run {
 
     pub(crate) fn convicted(&self) -> BTreeSet<String> {
         self.judgement.violated().iter().map(ToString::to_string).collect()
+    }
+
+    /// Whether anything could be told: a harness that was late or in trouble acquits nobody.
+    pub(crate) fn tells(&self) -> bool {
+        let held = |judged: &Judged| matches!(&judged.outcome, Outcome::Judged(verdict) if verdict.is_held());
+        self.judgement.judged.iter().any(held)
     }
 
     /// What is wrong with it.
