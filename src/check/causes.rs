@@ -102,12 +102,20 @@ pub(super) fn one_too_many<'s>(
     let waiting = waiting(scene, order);
     let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
     let upcoming = scene.upcoming(order.began, provision);
-    let coming: Vec<&Order> =
-        upcoming.into_iter().map(|(other, _)| other).filter(|other| other.pool == order.pool).collect();
+    let coming: Vec<&Order> = upcoming
+        .into_iter()
+        .map(|(other, _)| other)
+        .filter(|other| other.pool == order.pool && knew_of(order, other))
+        .collect();
     let suffices = !pods.is_empty()
         && !coming.is_empty()
         && coming.len() >= need(scene, &pods, pool).max(1)
         && !fills_minimum(scene, order, pool)
         && !misled(scene, order.began);
     suffices.then_some(coming)
+}
+
+/// Whether who placed an order can have known of another one: of what another replica is just doing nobody knows.
+pub(super) fn knew_of(order: &Order, other: &Order) -> bool {
+    other.replica == order.replica || other.ended + TIE < order.began
 }

@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{fills_minimum, first_attempts, knew_of, waiting};
 use crate::check::fit::need;
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
@@ -97,9 +97,7 @@ fn far_too_many<'s>(
         let Some(id) = scene.server_of(other) else { return false };
         let there = scene.servers.get(&id).is_some_and(|track| track.at(order.began + TIE).is_some());
         let unready = scene.ready(id).is_none_or(|ready| ready > order.began);
-        // Of what another replica is just doing nobody knows.
-        let known = other.replica == order.replica || other.ended + TIE < order.began;
-        let before = known && (other.began, other.event) < (order.began, order.event);
+        let before = knew_of(order, other) && (other.began, other.event) < (order.began, order.event);
         let awaited = before && other.pool == order.pool && order.began < other.began + provision;
         awaited && there && unready && !scene.given_back(id, order.began) && counted.insert(id)
     };
