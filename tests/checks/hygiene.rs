@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Case;
 use super::story::Story;
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 pub(crate) fn cases() -> Vec<Case> {
     let bought = || Story::new().pending(100, "web-1").order(112, "small", 7);
     let slow = || Story::new().pending(100, "web-1").order_slow(112, "small", 7);
