@@ -152,7 +152,10 @@ fn of_ends_and_events() -> Vec<Case> {
     vec![
         ("HY-07", "told_of_an_order", "held", said().end(900)),
         ("HY-07", "not_told_of_an_order", "violated", bought().end(900)),
-        ("HY-07", "not_told_of_an_order_thrown_away", "unknown", bought().give_back(412, 7).end(900)),
+        ("HY-07", "not_told_of_an_order_thrown_away", "unknown", {
+            let story = told(Story::new(), 1, "Scheduled", "Pod", "another").pending(100, "web-1");
+            story.order(112, "small", 7).give_back(412, 7).end(900)
+        }),
         (
             "HY-07",
             "told_of_a_removal",
