@@ -1,6 +1,6 @@
 //! `scaleproof run`: scenarios against a subject, several at a time, and a verdict for each.
 //!
-//! Each run is a process of its own ([`errand`]), so that runs neither share a clock nor wait for each other, and give the
+//! Each run is a process of its own ([`errand`](mod@errand)), so that runs neither share a clock nor wait for each other, and give the
 //! same verdicts however many go [`abreast`]. Results are told in the order of the scenarios.
 
 mod abreast;
