@@ -107,7 +107,10 @@ impl Drop for Workshop {
 
 pub(crate) fn told(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    // How far the runs have come stands there, too.
+    let err = text(&output.stderr);
+    let err = err.split_inclusive('\n').filter(|line| !line.starts_with("[1/1] ")).collect();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), err)
 }
 
 /// Real milliseconds.

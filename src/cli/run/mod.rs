@@ -85,11 +85,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
     let scenarios = applicable(scenarios, &subject, first)?;
     let directory = directory(arguments)?;
     say(&format!(
-        "{} {} against {} scenario{}, seed {first}",
+        "{}{} against {} scenario{}, seed {first}; histories in {}",
         subject.profile.name,
-        subject.version.map_or("of an unknown version".to_owned(), |version| version.to_string()),
+        subject.version.map_or_else(String::new, |version| format!(" {version}")),
         scenarios.len(),
         if scenarios.len() == 1 { "" } else { "s" },
+        directory.display(),
     ))?;
     let mut live = Live::new(scenarios.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
     let errands = errands(arguments, &subject, &scenarios, first, &directory, live.looks())?;
