@@ -55,7 +55,7 @@ pub(crate) async fn a_server_that_fails_is_taken_back() {
     let trouble = r#"{"kind": "fails", "command": "start_server"}"#;
     assert_eq!(after_trouble("", trouble, minutes(2)).await, (0, 1));
     assert_eq!(after_trouble("leaks-failed-server", trouble, minutes(2)).await, (1, 1));
-    let (_, ever) = after_trouble("never-backs-off", trouble, minutes(2)).await;
+    let (_, ever) = after_trouble("never-backs-off", trouble, minutes(4)).await;
     assert!(ever > 1, "{ever}");
 }
 
@@ -64,7 +64,6 @@ pub(crate) async fn a_server_that_takes_too_long_is_taken_back() {
     assert_eq!(after_trouble("", trouble, Duration::from_secs(285)).await, (1, 1));
     assert_eq!(after_trouble("", trouble, Duration::from_secs(315)).await, (0, 1));
     assert_eq!(after_trouble("leaks-timed-out-server", trouble, minutes(6)).await, (1, 1));
-    assert_eq!(after_trouble("destroys-finished-server", trouble, minutes(3)).await, (0, 1));
 }
 
 pub(crate) async fn one_look_that_fails_destroys_nothing() {
