@@ -73,7 +73,9 @@ fn explain_knows_every_code_and_says_so_when_it_does_not() {
         let (code, out, _) = scaleproof(&["explain", &expectation.code.as_str().to_lowercase()]);
         assert!(code == 0 && out.contains(expectation.promise), "{out}");
     }
-    for (wrong, says) in [("XX-99", "no expectation and no fault is called so"), ("nonsense", "codes look like")] {
+    for (wrong, says) in
+        [("XX-99", "no expectation and no fault is called so"), ("nonsense", "codes look like")]
+    {
         let (code, _, err) = scaleproof(&["explain", wrong]);
         assert!(code == 64 && err.contains(says), "{err}");
     }
