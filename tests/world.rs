@@ -150,16 +150,16 @@ async fn nodes_flap_fall_silent_and_come_back() {
     let silenced = stand.clock.now();
     stand.ready_nodes(60, "small", 2).await;
     assert!(stand.clock.now() - silenced > Duration::from_secs(30), "leases are good for a while");
-    let told = stand.told("Node", "small-first-1");
+    let told = stand.told("Node", "small-0");
     assert_eq!(condition(&told.last().unwrap().2, "Ready")["status"], "Unknown", "the first by name");
     assert!(silent.heal() > 0);
     stand.ready_nodes(15, "small", 3).await;
-    let off = json!({"deed": "power_off", "server": "small-first-2"});
+    let off = json!({"deed": "power_off", "server": "small-1"});
     stand.cloud.deed(&off).unwrap();
     stand.ready_nodes(70, "small", 2).await;
     stand
         .until(15, "its node is marked", |live| {
-            let node = live.object("Node", "", "small-first-2").unwrap();
+            let node = live.object("Node", "", "small-1").unwrap();
             has_taint(&node, "node.cloudprovider.kubernetes.io/shutdown")
         })
         .await;
