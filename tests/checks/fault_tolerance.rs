@@ -1,6 +1,6 @@
 //! Stories about the faults of others.
 
-use scaleproof::history::FaultChange;
+use scaleproof::history::{FaultChange, Phase};
 use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
@@ -254,6 +254,12 @@ fn of_the_subject() -> Vec<Case> {
         ("FT-09", "goes_on", "held", renew(renew(outage(), 104, 0), 106, 200).end(900)),
         ("FT-09", "ends_at_once", "violated", outage().exited(103, 255).started(105, 0).end(900)),
         ("FT-09", "is_told_to_end", "unknown", outage().killed(103, 0).exited(103, 0).end(900)),
+        (
+            "FT-09",
+            "ends_with_the_run",
+            "unknown",
+            outage().phase(103, Phase::Account).exited(103, 0).end(103),
+        ),
         (
             "FT-09",
             "ends_after_the_deadline",

@@ -16,7 +16,7 @@ use mock_clock::Time;
 use crate::check::scene::{Scene, TIE, timed, went_wrong};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{History, SubjectChange, What};
+use crate::history::{Event, History, Phase, SubjectChange, What};
 use crate::terms::{Api, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -46,7 +46,10 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for replica in 0..history.header.subject.replicas {
             let mut lease = Lease::default();
-            for (event, happened) in history.events.iter().enumerate() {
+            // What follows the account is the end that the harness puts to everybody.
+            let until_account =
+                |(_, happened): &(usize, &Event)| !matches!(happened.what, What::Phase(Phase::Account));
+            for (event, happened) in history.events.iter().enumerate().take_while(until_account) {
                 match &happened.what {
                     What::Call(call) if call.to == Api::Kubernetes && call.replica == replica => {
                         let renews = call.path.ends_with("/leases/cluster-autoscaler") && !call.open;
