@@ -80,7 +80,9 @@ struct State {
     paused: bool,
     /// What it answered when it was last asked how it is; nothing if it was not asked since it was started.
     health: Option<u16>,
-    /// How often it has ended, and how.
+    /// It is being ended, because it is unwell.
+    unwell: bool,
+    /// How often it has ended without being ended as unwell, and how it did last.
     ends: u32,
     last_end: String,
     /// What follows when it ends.
@@ -164,7 +166,7 @@ impl Replica {
         }
     }
 
-    /// How often it has ended, how it did last, and what it wrote before.
+    /// How often it has ended without being ended as unwell, how it did last, and what it wrote before.
     pub fn ends(&self) -> (u32, SubjectError) {
         let state = self.kept.state.borrow();
         let (end, words) = (state.last_end.clone(), self.kept.log.last_words());
@@ -292,7 +294,7 @@ impl Kept {
         let pid = process.id();
         self.state.send_modify(|state| {
             state.group = Pid::from_raw(pid.cast_signed());
-            (state.health, state.paused) = (None, false);
+            (state.health, state.paused, state.unwell) = (None, false, false);
         });
         self.tell(SubjectChange::Started { pid, host: self.host.clone() });
         if self.state.borrow().next == Next::Nothing {
@@ -351,8 +353,12 @@ impl Kept {
         self.tell(change);
         self.state.send_modify(|state| {
             (state.group, state.dying) = (None, None);
-            state.ends += 1;
-            state.last_end = words;
+            if state.unwell {
+                state.last_end = "was unwell, and was ended for it".to_owned();
+            } else {
+                state.ends += 1;
+                state.last_end = words;
+            }
         });
     }
 
@@ -375,6 +381,7 @@ impl Kept {
             failures = if health::is_well(status) { 0 } else { failures + 1 };
         }
         self.tell(SubjectChange::Unwell { failures });
+        self.state.send_modify(|state| state.unwell = true);
         self.signal(Signal::TERM);
         self.clock.sleep(GRACE).await;
         self.kill();
