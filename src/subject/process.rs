@@ -354,7 +354,7 @@ impl Kept {
         self.state.send_modify(|state| {
             (state.group, state.dying) = (None, None);
             if state.unwell {
-                state.last_end = "was unwell, and was ended for it".to_owned();
+                "was unwell, and was ended for it".clone_into(&mut state.last_end);
             } else {
                 state.ends += 1;
                 state.last_end = words;
