@@ -4,6 +4,7 @@
 //! namespace, never because a command has returned. The [`Observer`] records what happens in it. Nodes are the world's.
 
 mod choice;
+mod definitions;
 mod embedded;
 mod envtest;
 mod existing;
@@ -13,11 +14,12 @@ mod observer;
 mod readiness;
 
 pub use choice::Choice;
+pub use definitions::define;
 pub use embedded::Embedded;
 pub use envtest::Envtest;
 pub use existing::Existing;
 pub use live::{Live, PodCount};
-pub use observer::{Observer, Tell};
+pub use observer::{Observer, Tell, Watched};
 
 use std::fmt;
 use std::path::PathBuf;
@@ -135,6 +137,8 @@ pub enum ClusterError {
         /// What is missing.
         why: String,
     },
+    /// It does not serve what a definition defines.
+    Definition(String),
     /// Its time is real, and the run's is not.
     NotRealTime,
     /// A program of it is not there.
@@ -172,6 +176,7 @@ impl fmt::Display for ClusterError {
             ),
             Self::Silent { url, why } => write!(f, "reach the cluster at {url}: {why}; is it running?"),
             Self::NotReady { url, why } => write!(f, "use the cluster at {url}: {why}"),
+            Self::Definition(why) => write!(f, "define a custom resource: {why}"),
             Self::NotRealTime => {
                 f.write_str("use a cluster whose clock is not ours in virtual time: give --time real")
             }

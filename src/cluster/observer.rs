@@ -21,8 +21,11 @@ use crate::watch::{Sight, follow_as};
 /// Takes what happens.
 pub type Tell = Arc<dyn Fn(What) + Send + Sync>;
 
-/// What is watched: group, version, kind, and the namespace if it is only one.
-const WATCHED: [(&str, &str, &str, Option<&str>); 7] = [
+/// Something to watch: group, version, kind, and the namespace if it is only one.
+pub type Watched = (&'static str, &'static str, &'static str, Option<&'static str>);
+
+/// What is always watched.
+const ALWAYS: [Watched; 7] = [
     ("", "v1", "Node", None),
     ("", "v1", "Pod", None),
     ("apps", "v1", "DaemonSet", None),
@@ -37,17 +40,18 @@ const WATCHED: [(&str, &str, &str, Option<&str>); 7] = [
 pub struct Observer {
     live: Live,
     listed: watch::Receiver<usize>,
+    kinds: usize,
     _watches: JoinSet<()>,
 }
 
 impl Observer {
-    /// Watches from now on.
-    pub fn start(client: &Client, clock: &VirtualClock, tell: &Tell) -> Observer {
+    /// Watches from now on what is always watched, and these.
+    pub fn start(client: &Client, clock: &VirtualClock, tell: &Tell, also: &[Watched]) -> Observer {
         let live = Live::default();
         let (listed, all_listed) = watch::channel(0);
         let listed = Arc::new(listed);
         let mut watches = JoinSet::new();
-        for (group, version, kind, namespace) in WATCHED {
+        for &(group, version, kind, namespace) in ALWAYS.iter().chain(also) {
             let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
             let api: Api<DynamicObject> = match namespace {
                 Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
@@ -60,7 +64,7 @@ impl Observer {
                 follow_as(clock, api, &resource, &mut see).await;
             });
         }
-        Observer { live, listed: all_listed, _watches: watches }
+        Observer { live, listed: all_listed, kinds: ALWAYS.len() + also.len(), _watches: watches }
     }
 
     /// The cluster as it is.
@@ -71,7 +75,7 @@ impl Observer {
     /// Waits until all that there was at the beginning has been seen.
     pub async fn until_listed(&mut self) {
         // Whoever could end the wait otherwise lives as long as this.
-        let _ = self.listed.wait_for(|listed| *listed == WATCHED.len()).await;
+        let _ = self.listed.wait_for(|listed| *listed == self.kinds).await;
     }
 }
 

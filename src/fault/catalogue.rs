@@ -18,7 +18,7 @@ const fn described(code: &'static str, name: &'static str, does: &'static str) -
     Described { code, name, does }
 }
 
-const CATALOGUE: [Described; 13] = [
+const CATALOGUE: [Described; 19] = [
     described(
         "F101",
         "slow_kubelet",
@@ -43,7 +43,13 @@ const CATALOGUE: [Described; 13] = [
         "calls",
         "chosen calls have another fate: delayed, answered instead, cut, hung, done without an answer, …",
     ),
+    described("F303", "api_group_missing", "a group of the Kubernetes API is answered with 404"),
     described("F401", "cloud", "a trouble of the cloud, as mock-hetzner knows them"),
+    described("F501", "slow_cluster_api", "controllers of Cluster API wait before they do anything"),
+    described("F502", "machines_refused", "machine sets can make no machines"),
+    described("F503", "machines_never_come", "the infrastructure makes nothing of machines"),
+    described("F504", "machines_fail", "the infrastructure says that it has failed to make machines"),
+    described("F505", "paused_group", "a machine deployment is paused"),
 ];
 
 /// All faults.
@@ -66,6 +72,12 @@ pub(super) fn code(spec: &FaultSpec) -> Code {
         FaultSpec::Edits { .. } => "F202",
         FaultSpec::EvictionsRefused => "F301",
         FaultSpec::Calls { .. } => "F302",
+        FaultSpec::ApiGroupMissing(_) => "F303",
         FaultSpec::Cloud(_) => "F401",
+        FaultSpec::SlowClusterApi { .. } => "F501",
+        FaultSpec::MachinesRefused { .. } => "F502",
+        FaultSpec::MachinesNeverCome { .. } => "F503",
+        FaultSpec::MachinesFail { .. } => "F504",
+        FaultSpec::PausedGroup { .. } => "F505",
     })
 }

@@ -184,9 +184,20 @@ impl Ward {
                 let task = edits::leak_leases(self.victims.clone(), *per_minute, Arc::clone(&bites), bite);
                 Kind::Task { task: tokio::spawn(task).abort_handle(), bites }
             }
-            FaultSpec::Edits { kind, name, per_minute, what } => {
+            FaultSpec::SlowClusterApi { pool, takes } => {
+                Kind::World(world.slow_cluster_api(pool.as_deref(), period(*takes)?, bite))
+            }
+            FaultSpec::MachinesRefused { pool } => Kind::World(world.machines_refused(pool, bite)),
+            FaultSpec::MachinesNeverCome { pool } => Kind::World(world.machines_withheld(pool, bite)),
+            FaultSpec::MachinesFail { pool } => Kind::World(world.machines_fail(pool, bite)),
+            FaultSpec::PausedGroup { pool } => Kind::World(world.paused_group(pool, bite)),
+            FaultSpec::ApiGroupMissing(group) => {
+                let on = CallMatch { path: Some(format!("/apis/{group}*")), ..CallMatch::default() };
+                self.rule(name, Injury::new(on, Fate::Answer(Answer::of(404)), None), *bite)
+            }
+            FaultSpec::Edits { kind, name, per_minute, what, by } => {
                 let bites = Arc::new(AtomicU64::new(0));
-                let editor = edits::Editor::new(kind, name.as_deref(), *per_minute, *what)
+                let editor = edits::Editor::new(kind, name.as_deref(), *per_minute, *what, *by)
                     .ok_or_else(|| FaultError::Kind(kind.clone()))?;
                 let task = editor.edit(self.victims.clone(), Arc::clone(&bites), bite);
                 Kind::Task { task: tokio::spawn(task).abort_handle(), bites }

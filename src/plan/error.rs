@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::terms::{Period, SubjectOption, Timer};
+use crate::terms::{Period, Provider, SubjectOption, Timer};
 
 /// Why there is no plan. Reads after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,15 @@ pub enum PlanError {
         pool: String,
         /// What it has.
         machine: String,
+    },
+    /// The scenario is about what this subject has nothing to do with.
+    Provider {
+        /// Its profile.
+        profile: String,
+        /// What it is about.
+        what: &'static str,
+        /// Who has to do with it.
+        needs: Provider,
     },
     /// The subject cannot be asked for this.
     Option {
@@ -51,7 +60,13 @@ pub enum PlanError {
 impl PlanError {
     /// Whether the scenario is well and merely not about this subject: then it is not run, and nothing is known.
     pub fn is_about_subject(&self) -> bool {
-        matches!(self, PlanError::Option { .. } | PlanError::Timer { .. } | PlanError::SetTimer { .. })
+        matches!(
+            self,
+            PlanError::Provider { .. }
+                | PlanError::Option { .. }
+                | PlanError::Timer { .. }
+                | PlanError::SetTimer { .. }
+        )
     }
 }
 
@@ -60,6 +75,12 @@ impl fmt::Display for PlanError {
         match self {
             PlanError::Machine { pool, machine } => {
                 write!(f, "plan pool {pool}: the cloud has no machine of type {machine}")
+            }
+            PlanError::Provider { profile, what, needs } => {
+                write!(
+                    f,
+                    "do something with {what}: only the provider {needs} has to do with it, not {profile}"
+                )
             }
             PlanError::Option { profile, option } => {
                 write!(f, "ask for {option}: profile {profile} does not say how; add it to its `options`")

@@ -6,9 +6,11 @@ use super::draw::Draw;
 use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
-use crate::scenario::{ByHand, FixedNode, Hurt, PoolSpec, Scenario, Step, SubjectDeed, Until};
+use crate::scenario::{
+    ByHand, CallMatch, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec, Scenario, Step, SubjectDeed, Until,
+};
 use crate::subject::Profile;
-use crate::terms::{Period, Pool, Room, Taint, Timer, Timers};
+use crate::terms::{Api, Period, Pool, Provider, Room, Taint, Timer, Timers};
 
 /// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
 const AROUND: Duration = Duration::from_secs(15 * 60);
@@ -32,6 +34,9 @@ pub fn make(
     let given = &scenario.given;
     if let Some(option) = given.options.keys().find(|option| !profile.options.contains_key(option)) {
         return Err(PlanError::Option { profile: profile.name.clone(), option: *option });
+    }
+    if let Some((what, needs)) = scenario.steps.iter().find_map(|step| market(step, profile.provider)) {
+        return Err(PlanError::Provider { profile: profile.name.clone(), what, needs });
     }
     let timers = timers(scenario, profile)?;
     let spans = Resolver::new(&profile.name, &timers);
@@ -60,6 +65,31 @@ pub fn make(
         steps,
         converge,
     })
+}
+
+/// What of a step there is not with this provider, and the one it needs.
+fn market(step: &Step, provider: Provider) -> Option<(&'static str, Provider)> {
+    let of_the_cloud = |on: &CallMatch| on.to == Some(Api::Cloud);
+    let (what, needs) = match step {
+        Step::Cloud(_) | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. }) => {
+            ("the cloud", Provider::Hetzner)
+        }
+        Step::Hurt(Hurt { fault: FaultSpec::Calls { on, .. }, .. }) if of_the_cloud(on) => {
+            ("calls to the cloud", Provider::Hetzner)
+        }
+        Step::Group(_)
+        | Step::Hurt(Hurt {
+            fault:
+                FaultSpec::SlowClusterApi { .. }
+                | FaultSpec::MachinesRefused { .. }
+                | FaultSpec::MachinesNeverCome { .. }
+                | FaultSpec::MachinesFail { .. }
+                | FaultSpec::PausedGroup { .. },
+            ..
+        }) => ("machine deployments", Provider::Clusterapi),
+        _ => return None,
+    };
+    (needs != provider).then_some((what, needs))
 }
 
 /// The timers of the profile, but for those that the scenario sets: these against those.
@@ -126,6 +156,7 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
         },
         Step::Heal(name) => Act::Heal(name.clone()),
         Step::Node(ByHand { deed, pool }) => Act::Node { deed: deed.clone(), pool: pool.clone() },
+        Step::Group(GroupByHand { deed, pool }) => Act::Group { deed: deed.clone(), pool: pool.clone() },
         Step::Cloud(deed) => Act::Cloud(deed.clone()),
         Step::Subject(SubjectDeed::Pause(span)) => Act::Subject(SubjectDeed::Pause(spans.fixed(*span)?)),
         Step::Subject(deed) => Act::Subject(deed.clone()),

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, FateSpec, FaultSpec, FixedNode, NodeDeed, Span, SubjectDeed,
-    VolumeSpec, Workload, WorkloadKind,
+    Apart, CallMatch, Condition, Edit, EditedBy, FateSpec, FaultSpec, FixedNode, GroupDeed, NodeDeed, Span,
+    SubjectDeed, VolumeSpec, Workload, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 
@@ -102,6 +102,13 @@ pub enum Act {
         /// What.
         deed: NodeDeed,
         /// To one of this pool.
+        pool: String,
+    },
+    /// Something is done by hand to the machine deployment that is a pool.
+    Group {
+        /// What.
+        deed: GroupDeed,
+        /// To this pool.
         pool: String,
     },
     /// Something is done to the cloud by hand.

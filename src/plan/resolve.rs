@@ -51,6 +51,7 @@ impl<'a> Resolver<'a> {
         match &mut fault {
             FaultSpec::SlowKubelet { takes: span, .. }
             | FaultSpec::Flapping { every: span, .. }
+            | FaultSpec::SlowClusterApi { takes: span, .. }
             | FaultSpec::Calls { fate: FateSpec::Delay(span), .. } => *span = self.fixed(*span)?,
             FaultSpec::Calls { .. }
             | FaultSpec::NeverRegisters { .. }
@@ -62,6 +63,11 @@ impl<'a> Resolver<'a> {
             | FaultSpec::LeaseLeak { .. }
             | FaultSpec::Edits { .. }
             | FaultSpec::Cloud(_)
+            | FaultSpec::MachinesRefused { .. }
+            | FaultSpec::MachinesNeverCome { .. }
+            | FaultSpec::MachinesFail { .. }
+            | FaultSpec::PausedGroup { .. }
+            | FaultSpec::ApiGroupMissing(_)
             | FaultSpec::WorldClock { .. } => {}
         }
         Ok(fault)

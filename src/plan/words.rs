@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Act;
-use crate::scenario::{Condition, NodeDeed, Span, SubjectDeed, Workload, WorkloadKind};
+use crate::scenario::{Condition, GroupDeed, NodeDeed, Span, SubjectDeed, Workload, WorkloadKind};
 
 /// A step.
 pub(super) fn act(act: &Act) -> String {
@@ -20,6 +20,7 @@ pub(super) fn act(act: &Act) -> String {
         }
         Act::Heal(name) => format!("heal {name}"),
         Act::Node { deed, pool } => format!("{} a node of {pool}", node(deed)),
+        Act::Group { deed, pool } => group(deed, pool),
         Act::Cloud(deed) => format!("by hand in the cloud: {}", short(deed)),
         Act::Subject(deed) => subject(deed),
     }
@@ -64,6 +65,16 @@ fn node(deed: &NodeDeed) -> String {
         NodeDeed::Annotate { key, value: Some(value) } => format!("annotate ({key}={value})"),
         NodeDeed::Annotate { key, value: None } => format!("take the annotation {key} from"),
         NodeDeed::Delete => "delete".to_owned(),
+    }
+}
+
+fn group(deed: &GroupDeed, pool: &str) -> String {
+    match deed {
+        GroupDeed::RollOut => format!("roll out a new template of {pool}"),
+        GroupDeed::Replicas(many) => format!("ask for {} of {pool} by hand", count(*many, "machine")),
+        GroupDeed::Limits { min, max } => format!("tell autoscalers to keep {pool} between {min} and {max}"),
+        GroupDeed::Annotate { key, value: Some(value) } => format!("annotate {pool} ({key}={value})"),
+        GroupDeed::Annotate { key, value: None } => format!("take the annotation {key} from {pool}"),
     }
 }
 

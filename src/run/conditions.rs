@@ -7,6 +7,7 @@ use mock_clock::Clock as _;
 
 use super::stage::Stage;
 use crate::cloud::POOL;
+use crate::history::query::scale_writes;
 use crate::history::{Event, What};
 use crate::plan::Condition;
 use crate::terms::Api;
@@ -19,7 +20,7 @@ impl Stage {
     pub(super) async fn until(&mut self, condition: &Condition, at_most: Duration) -> Option<String> {
         let deadline = self.clock.now() + at_most;
         let mut nodes = self.observer.live().changes();
-        let mut servers = self.cloud.changes();
+        let mut servers = self.machine_changes();
         loop {
             nodes.borrow_and_update();
             servers.borrow_and_update();
@@ -54,7 +55,7 @@ impl Stage {
                 (all > 0).then(|| format!("{all} pods of {workload} are there"))
             }
             Condition::Servers { pool, count } => {
-                let there = self.cloud.servers_by_pool().get(pool).copied().unwrap_or(0);
+                let there = self.machines_by_pool().get(pool).copied().unwrap_or(0);
                 (there != *count).then(|| format!("{pool} has {there} servers"))
             }
             Condition::ReadyNodes { pool, count } => {
@@ -62,18 +63,30 @@ impl Stage {
                 (ready != *count as usize).then(|| format!("{pool} has {ready} ready nodes"))
             }
             Condition::Ordered(pool) => {
-                let orders = self.events().iter().any(|event| is_order(event, pool));
+                let events = self.events();
+                let more = self.scaled(&events, pool, |from, to| to > from);
+                let orders = more || events.iter().any(|event| is_order(event, pool));
                 (!orders).then(|| format!("nothing was ordered for {pool}"))
             }
             Condition::GivenBack(pool) => {
                 let events = self.events();
-                let back = events.iter().any(|event| gives_back(event, pool, &events));
+                let fewer = self.scaled(&events, pool, |from, to| to < from);
+                let back = fewer || events.iter().any(|event| gives_back(event, pool, &events));
                 (!back).then(|| format!("nothing of {pool} was given back"))
             }
             Condition::Bitten(name) => {
                 (!self.healing.ward().has_bitten(name)).then(|| format!("{name} has hurt nobody"))
             }
         }
+    }
+
+    /// Whether the subject has written the size of a pool's deployment in this way.
+    fn scaled(&self, events: &[Arc<Event>], pool: &str, how: impl Fn(u64, u64) -> bool) -> bool {
+        if self.cluster_api.is_none() {
+            return false;
+        }
+        let writes = scale_writes(events.iter().map(Arc::as_ref));
+        writes.iter().any(|write| write.pool == pool && write.to.is_some_and(|to| how(write.from, to)))
     }
 
     fn events(&self) -> Vec<Arc<Event>> {

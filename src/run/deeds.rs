@@ -8,8 +8,9 @@ use serde_json::json;
 use super::RunError;
 use super::stage::Stage;
 use crate::cloud::POOL;
-use crate::plan::{NodeDeed, Span, SubjectDeed};
+use crate::plan::{GroupDeed, NodeDeed, Span, SubjectDeed};
 use crate::subject::LeaseName;
+use crate::world::bounds;
 
 impl Stage {
     /// Does something to one node of a pool; the seed draws which.
@@ -41,6 +42,22 @@ impl Stage {
         };
         let done = nodes.patch(drawn, &PatchParams::default(), &Patch::Strategic(patch)).await;
         done.map(drop).map_err(|e| RunError::Kube(format!("change node {drawn}"), e))
+    }
+
+    /// Does something to the machine deployment that is a pool.
+    pub(super) async fn do_to_group(&self, deed: &GroupDeed, pool: &str) -> Result<(), RunError> {
+        let Some(cluster_api) = &self.cluster_api else { return Ok(()) };
+        let patch = match deed {
+            GroupDeed::RollOut => {
+                let version = format!("v1.35.{}", self.clock.now().unix_nanos() / 1_000_000_000 % 1_000_000);
+                json!({"spec": {"template": {"spec": {"version": version}}}})
+            }
+            GroupDeed::Replicas(count) => json!({"spec": {"replicas": count}}),
+            GroupDeed::Limits { min, max } => json!({"metadata": {"annotations": bounds(*min, *max)}}),
+            GroupDeed::Annotate { key, value } => json!({"metadata": {"annotations": {key.clone(): value}}}),
+        };
+        let done = cluster_api.change_deployment(pool, &patch).await;
+        done.map_err(|e| RunError::Kube(format!("change the machine deployment {pool}"), e))
     }
 
     /// Does something to the subject: to its first replica, or to the one that leads.

@@ -6,6 +6,7 @@
 mod conditions;
 mod deeds;
 mod healing;
+mod market;
 mod replica;
 mod settle;
 mod stage;
@@ -25,6 +26,8 @@ use crate::history::file::HistoryError;
 use crate::history::{ClusterFacts, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
 use crate::plan::{Act, Plan, Planned};
 use crate::subject::{Circumstances, FillError, Profile, SubjectError};
+use crate::terms::Provider;
+use market::Wanted;
 use stage::{Cast, Stage};
 
 /// How often the harness tells how late it was.
@@ -45,6 +48,8 @@ pub struct Order {
     pub cluster: Choice,
     /// What the history begins with; the run fills in what it finds out.
     pub header: Header,
+    /// Custom resource definitions that the profile brings along, as texts.
+    pub definitions: Vec<String>,
     /// A directory for everything that is written, the history too.
     pub directory: PathBuf,
 }
@@ -160,7 +165,8 @@ pub async fn stand(
     let mut interrupted = std::pin::pin!(interrupted);
     let setting = async {
         let access = cluster.start(clock).await.map_err(RunError::Cluster)?;
-        Stage::set(clock, plan, &recorder, &cast, (cluster, &access)).await
+        let wanted = Wanted { provider: Provider::Hetzner, definitions: &[] };
+        Stage::set(clock, plan, &wanted, &recorder, &cast, (cluster, &access)).await
     };
     let stage = tokio::select! {
         stage = setting => stage?,
@@ -181,7 +187,8 @@ async fn play(
     cluster: (Box<dyn Cluster>, &Access),
 ) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Prepare));
-    let mut stage = Stage::set(clock, &order.plan, recorder, cast, cluster).await?;
+    let wanted = Wanted { provider: order.profile.provider, definitions: &order.definitions };
+    let mut stage = Stage::set(clock, &order.plan, &wanted, recorder, cast, cluster).await?;
     stage.start(order).await?;
     recorder.record(What::Phase(Phase::Settle));
     match stage.settle(order).await? {
@@ -242,6 +249,7 @@ async fn act(
         }
         Act::Heal(name) => stage.healing.heal(name),
         Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
+        Act::Group { deed, pool } => stage.do_to_group(deed, pool).await?,
         Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
         Act::Subject(deed) => stage.do_to_subject(deed, order.profile.leader_lease().as_ref()).await,
     }

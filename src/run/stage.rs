@@ -9,6 +9,7 @@ use kube::Client;
 use mock_clock::{Clock as _, VirtualClock};
 
 use super::healing::Healing;
+use super::market::{self, Wanted};
 use super::{Order, Place, RunError, workload};
 use crate::cloud::{self, Cloud};
 use crate::cluster::{Access, Cluster, Observer};
@@ -17,7 +18,7 @@ use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
 use crate::plan::{Plan, Workload};
 use crate::subject::Replica;
-use crate::world::{FixedNode, Timetable, World};
+use crate::world::{ClusterApi, FixedNode, Timetable, World};
 
 /// How long pods of the beginning may take to run; some never shall.
 const STEADY: Duration = Duration::from_secs(90);
@@ -31,6 +32,7 @@ pub(super) struct Stage {
     cluster: Box<dyn Cluster>,
     pub(super) cloud: Arc<Cloud>,
     pub(super) world: Arc<World>,
+    pub(super) cluster_api: Option<ClusterApi>,
     pub(super) door: Arc<Door>,
     pub(super) observer: Observer,
     pub(super) healing: Healing,
@@ -65,6 +67,7 @@ impl Stage {
     pub(super) async fn set(
         clock: &VirtualClock,
         plan: &Plan,
+        wanted: &Wanted<'_>,
         recorder: &Recorder,
         cast: &Cast,
         (cluster, access): (Box<dyn Cluster>, &Access),
@@ -74,9 +77,12 @@ impl Stage {
             Arc::new(move |what: What| recorder.record(what))
         };
         let client = access.client().map_err(RunError::Cluster)?;
-        let observer = Observer::start(&client, clock, &(tell.clone() as crate::cluster::Tell));
-        let cloud_order = cloud::Order { clock, seed: plan.seed, pools: &plan.pools, tell };
-        let (cloud, machines) = Cloud::start(cloud_order).await.map_err(RunError::Cloud)?;
+        let market = market::found(&client, clock, wanted).await?;
+        let told = tell.clone() as crate::cluster::Tell;
+        let observer = Observer::start(&client, clock, &told, &market.kinds());
+        let cloud_order = cloud::Order { clock, seed: plan.seed, pools: market.of_the_cloud(plan), tell };
+        let (cloud, servers) = Cloud::start(cloud_order).await.map_err(RunError::Cloud)?;
+        let (machines, to_market) = market.machines(servers);
         recorder.hide(cloud.token());
         let trouble = recorder.clone();
         let trouble = Arc::new(move |why: String| trouble.record(What::Trouble(format!("failed to {why}"))));
@@ -84,6 +90,8 @@ impl Stage {
         for node in &plan.fixed_nodes {
             world.add_fixed_node(&fixed(node));
         }
+        let cluster_api = market.start(&world, plan, to_market).await?;
+        market::tell_priorities(&client, plan).await?;
         let initial: u32 = plan.pools.iter().map(|pool| pool.initial).sum();
         world.until_ready(plan.fixed_nodes.len() + initial as usize).await;
         let door = Arc::new(Door::new(clock, recorder).map_err(RunError::Door)?);
@@ -104,6 +112,7 @@ impl Stage {
             cluster,
             cloud,
             world,
+            cluster_api,
             door,
             observer,
             healing: Healing::new(clock, Ward::new(victims)),
@@ -178,16 +187,16 @@ impl Stage {
             stray_leases: u32::try_from(live.stray_leases()).unwrap_or(u32::MAX),
             cost_millis: self.cloud.cost_millis(),
             never_bit: self.healing.ward().never_bit().to_vec(),
-            servers: self.cloud.servers_by_pool(),
+            servers: self.machines_by_pool(),
             nodes: live.nodes_by(cloud::POOL),
         }
     }
 
     /// Ends everything, the subject first.
     pub(super) async fn strike(self) {
-        let Self { cast, cluster, healing, door, world, observer, .. } = self;
+        let Self { cast, cluster, healing, door, world, cluster_api, observer, .. } = self;
         join_all(cast.replicas().iter().map(|replica| replica.stop())).await;
-        drop((healing, world, observer));
+        drop((healing, cluster_api, world, observer));
         if let Some(door) = Arc::into_inner(door) {
             door.close().await;
         }

@@ -72,6 +72,9 @@ pub enum FaultSpec {
         per_minute: u32,
         /// What is edited.
         what: Edit,
+        /// By whom.
+        #[serde(default)]
+        by: EditedBy,
     },
     /// Calls of the subject have another fate than usual.
     Calls {
@@ -85,6 +88,36 @@ pub enum FaultSpec {
     },
     /// A trouble of the cloud, as mock-hetzner writes it.
     Cloud(#[schemars(with = "serde_json::Map<String, Value>")] Value),
+    /// Controllers of Cluster API wait so long before they do anything.
+    SlowClusterApi {
+        /// To the machine deployment of this pool; to all, if left out.
+        #[serde(default)]
+        pool: Option<String>,
+        /// So long.
+        takes: Span,
+    },
+    /// The machine sets of a pool can make no machines, as when a quota is spent.
+    MachinesRefused {
+        /// This pool.
+        pool: String,
+    },
+    /// The infrastructure makes nothing of the machines of a pool: they stay pending.
+    MachinesNeverCome {
+        /// This pool.
+        pool: String,
+    },
+    /// The infrastructure says that it has failed to make the machines of a pool.
+    MachinesFail {
+        /// This pool.
+        pool: String,
+    },
+    /// The machine deployment of a pool is paused: nobody makes anything of what is asked of it.
+    PausedGroup {
+        /// This pool.
+        pool: String,
+    },
+    /// A group of the Kubernetes API is not there for the subject: 404.
+    ApiGroupMissing(String),
     /// The wall clock of the world, but not of the subject, goes wrong by so many seconds.
     WorldClock {
         /// So many, fast or (below zero) slow.
@@ -102,6 +135,19 @@ pub enum Edit {
     Annotations,
     /// A condition of its status of no meaning.
     Status,
+    /// A field of its spec of no meaning for autoscalers; only deployments, of machines or of pods, have one.
+    Spec,
+}
+
+/// How an object is edited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EditedBy {
+    /// As another controller does: nothing is written but the change.
+    #[default]
+    Controller,
+    /// As by hand: it is read, and all of it is written back.
+    Hand,
 }
 
 /// Which calls. What is left out matches anything; `*` stands for anything within a text.

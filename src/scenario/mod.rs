@@ -9,7 +9,7 @@ mod references;
 mod span;
 mod written;
 
-pub use fault::{CallMatch, Edit, FateSpec, FaultSpec, Stage};
+pub use fault::{CallMatch, Edit, EditedBy, FateSpec, FaultSpec, Stage};
 pub use read::{Known, read, schema};
 pub use span::Span;
 
@@ -257,6 +257,8 @@ pub enum Step {
     Heal(String),
     /// Something is done to a node by hand.
     Node(ByHand),
+    /// Something is done by hand to the machine deployment that is a pool.
+    Group(GroupByHand),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
     Cloud(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] serde_json::Value),
     /// Something is done to the subject.
@@ -289,6 +291,15 @@ pub struct ByHand {
     /// What.
     pub deed: NodeDeed,
     /// To one of this pool; the plan draws which.
+    pub pool: String,
+}
+
+/// Something is done by hand to the machine deployment that is a pool: `{pool: small, roll_out: true}`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GroupByHand {
+    /// What.
+    pub deed: GroupDeed,
+    /// To this pool.
     pub pool: String,
 }
 
@@ -344,6 +355,31 @@ pub enum NodeDeed {
     },
     /// The node is deleted, its machine is not.
     Delete,
+}
+
+/// What somebody does by hand to the machine deployment that is a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum GroupDeed {
+    /// Its template changes: all its machines are made anew, one after the other.
+    RollOut,
+    /// So many machines are asked of it.
+    Replicas(u32),
+    /// Autoscalers are told other bounds.
+    Limits {
+        /// Not fewer.
+        min: u32,
+        /// Not more.
+        max: u32,
+    },
+    /// It gets an annotation.
+    Annotate {
+        /// Its key.
+        key: String,
+        /// Its value; without one it is taken away.
+        #[serde(default)]
+        value: Option<String>,
+    },
 }
 
 /// What is done to the subject.

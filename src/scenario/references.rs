@@ -120,7 +120,7 @@ impl<'a> Sight<'a> {
             "until" => self.until(step),
             "hurt" => self.hurt(step),
             "heal" => self.heal(step),
-            "node" => self.pool(step.get("pool")),
+            "node" | "group" => self.pool(step.get("pool")),
             "cloud" => self.of_the_cloud(step, self.known.deed),
             _ => {}
         }

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value, json};
 
-use super::{ByHand, Condition, FaultSpec, Hurt, NodeDeed, Span, Until};
+use super::{ByHand, Condition, FaultSpec, GroupByHand, GroupDeed, Hurt, NodeDeed, Span, Until};
 use crate::document;
 use crate::terms::SubjectOption;
 
@@ -146,6 +146,13 @@ impl<'de> Deserialize<'de> for ByHand {
     }
 }
 
+impl<'de> Deserialize<'de> for GroupByHand {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut written = Beside::read(from)?;
+        Ok(GroupByHand { pool: written.take("pool")?, deed: written.choice()? })
+    }
+}
+
 impl JsonSchema for Until {
     fn schema_name() -> Cow<'static, str> {
         "Until".into()
@@ -182,6 +189,17 @@ impl JsonSchema for ByHand {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let pool = json_schema!({"description": "To one of this pool.", "type": "string"});
         beside(&NodeDeed::json_schema(generator), &[("pool", pool, true)])
+    }
+}
+
+impl JsonSchema for GroupByHand {
+    fn schema_name() -> Cow<'static, str> {
+        "GroupByHand".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let pool = json_schema!({"description": "To this pool.", "type": "string"});
+        beside(&GroupDeed::json_schema(generator), &[("pool", pool, true)])
     }
 }
 

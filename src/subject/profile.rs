@@ -42,6 +42,10 @@ pub struct Profile {
     /// Files that are written before it starts, by name within its directory.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
+    /// Files with custom resource definitions, of a vendor for instance: they take the place of ours of the same name. By
+    /// their paths, as seen from where the run is started.
+    #[serde(default)]
+    pub crds: Vec<String>,
     /// How it reaches the cloud.
     #[serde(default)]
     pub flavour: Flavour,

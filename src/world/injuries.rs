@@ -30,6 +30,16 @@ pub(super) enum Injury {
     NeverEnds { workload: String },
     /// The clock on the world's wall is fast by so many seconds, or slow.
     Skew { by_s: i64 },
+    /// Controllers of Cluster API wait so long before they do anything.
+    SlowClusterApi { pool: Option<String>, takes: Duration },
+    /// Sets of a pool can make no machines.
+    MachinesRefused { pool: String },
+    /// The infrastructure makes nothing of the machines of a pool.
+    MachinesWithheld { pool: String },
+    /// The infrastructure says that it has failed to make machines of a pool.
+    MachinesFail { pool: String },
+    /// Nobody touches a pool.
+    Paused { pool: String },
 }
 
 /// All that hurts.

@@ -5,6 +5,7 @@
 //! and healed by dropping what they give. Which pods there are and where they go is the control plane's business.
 
 mod cloud_controller;
+mod cluster_api;
 mod injuries;
 mod kubelet;
 mod node;
@@ -27,6 +28,7 @@ use mock_clock::{Clock as _, VirtualClock};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
+pub use cluster_api::{ClusterApi, Contract, Order, bounds, definitions};
 pub use injuries::{FirstBite, Hurt};
 pub use site::Trouble;
 pub use timetable::Timetable;
@@ -196,6 +198,32 @@ impl World {
     /// Pods of a workload ignore that they should end.
     pub fn pod_never_ends(&self, workload: &str, first_bite: FirstBite) -> Hurt {
         self.site.injuries.inflict(Injury::NeverEnds { workload: workload.to_owned() }, first_bite)
+    }
+
+    /// Controllers of Cluster API wait so long before they do anything.
+    pub fn slow_cluster_api(&self, pool: Option<&str>, takes: Duration, first_bite: FirstBite) -> Hurt {
+        let injury = Injury::SlowClusterApi { pool: pool.map(str::to_owned), takes };
+        self.site.injuries.inflict(injury, first_bite)
+    }
+
+    /// Sets of a pool can make no machines.
+    pub fn machines_refused(&self, pool: &str, first_bite: FirstBite) -> Hurt {
+        self.site.injuries.inflict(Injury::MachinesRefused { pool: pool.to_owned() }, first_bite)
+    }
+
+    /// The infrastructure makes nothing of the machines of a pool.
+    pub fn machines_withheld(&self, pool: &str, first_bite: FirstBite) -> Hurt {
+        self.site.injuries.inflict(Injury::MachinesWithheld { pool: pool.to_owned() }, first_bite)
+    }
+
+    /// The infrastructure says that it has failed to make the machines of a pool.
+    pub fn machines_fail(&self, pool: &str, first_bite: FirstBite) -> Hurt {
+        self.site.injuries.inflict(Injury::MachinesFail { pool: pool.to_owned() }, first_bite)
+    }
+
+    /// The machine deployment of a pool is paused.
+    pub fn paused_group(&self, pool: &str, first_bite: FirstBite) -> Hurt {
+        self.site.injuries.inflict(Injury::Paused { pool: pool.to_owned() }, first_bite)
     }
 
     /// The clock on the wall is fast by so many seconds, or slow: in everything that kubelets tell.

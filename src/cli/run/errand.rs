@@ -131,6 +131,7 @@ impl Errand {
             program: self.subject.program.clone(),
             before: self.subject.before.clone(),
             cluster: self.cluster.parse().map_err(|e| (Exit::BadInput, e))?,
+            definitions: self.subject.definitions.clone(),
             directory: self.directory.clone(),
         };
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();

@@ -21,6 +21,8 @@ pub(super) struct Subject {
     pub(super) before: Vec<String>,
     pub(super) version: Option<Version>,
     pub(super) digest: Option<String>,
+    /// The vendor's own definitions of what it works on, as they stand in its files.
+    pub(super) definitions: Vec<String>,
 }
 
 impl Subject {
@@ -43,7 +45,10 @@ impl Subject {
         let asks = !profile.version_arguments.is_empty();
         let version = profile.version.or_else(|| asks.then(|| told_version(&program, &asked)).flatten());
         let digest = digest(&program).ok();
-        Ok(Subject { profile: profile.at(version), program, before, version, digest })
+        let crds: Vec<PathBuf> = profile.crds.iter().map(PathBuf::from).collect();
+        let definitions =
+            files::below(&crds)?.iter().map(|path| files::text(path)).collect::<Result<_, _>>()?;
+        Ok(Subject { profile: profile.at(version), program, before, version, digest, definitions })
     }
 }
 

@@ -1,0 +1,67 @@
+//! Custom resource definitions, made before anybody looks at their objects: from the texts of files, of ours or of a vendor.
+
+use std::time::Duration;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::api::{Api, PostParams};
+use kube::{Client, ResourceExt as _};
+use mock_clock::{Clock as _, VirtualClock};
+
+use super::ClusterError;
+
+/// How often is looked whether a definition is served.
+const LOOK: Duration = Duration::from_millis(250);
+/// After so many looks in vain something is wrong with it.
+const LOOKS: u32 = 240;
+
+/// Makes all definitions in these texts, and waits until the API serves them. One that is there already is left as it is.
+pub async fn define<T: AsRef<str>>(
+    client: &Client,
+    clock: &VirtualClock,
+    texts: &[T],
+) -> Result<(), ClusterError> {
+    let api: Api<CustomResourceDefinition> = Api::all(client.clone());
+    let mut names = Vec::new();
+    for text in texts {
+        for definition in read(text.as_ref())? {
+            let name = definition.name_any();
+            match api.create(&PostParams::default(), &definition).await {
+                Ok(_) => {}
+                Err(kube::Error::Api(status)) if status.code == 409 => {}
+                Err(error) => return Err(ClusterError::Definition(format!("{name}: {error}"))),
+            }
+            names.push(name);
+        }
+    }
+    for name in names {
+        until_served(&api, clock, &name).await?;
+    }
+    Ok(())
+}
+
+/// The definitions in one text; whatever else stands there is somebody else's business.
+fn read(text: &str) -> Result<Vec<CustomResourceDefinition>, ClusterError> {
+    let wrong = |error: &dyn std::fmt::Display| ClusterError::Definition(format!("read it: {error}"));
+    let documents: Vec<serde_json::Value> = serde_yaml::from_multiple(text).map_err(|error| wrong(&error))?;
+    let definitions = documents.into_iter().filter(|it| it["kind"] == "CustomResourceDefinition");
+    definitions.map(|it| serde_json::from_value(it).map_err(|error| wrong(&error))).collect()
+}
+
+async fn until_served(
+    api: &Api<CustomResourceDefinition>,
+    clock: &VirtualClock,
+    name: &str,
+) -> Result<(), ClusterError> {
+    let mut why = "it is not there".to_owned();
+    for _ in 0..LOOKS {
+        let found = api.get_opt(name).await.map_err(|error| ClusterError::Definition(error.to_string()))?;
+        let conditions = found.and_then(|it| it.status?.conditions).unwrap_or_default();
+        if conditions.iter().any(|it| it.type_ == "Established" && it.status == "True") {
+            return Ok(());
+        }
+        let said = conditions.into_iter().filter(|it| it.status == "False").filter_map(|it| it.message);
+        why = said.last().unwrap_or(why);
+        clock.sleep(LOOK).await;
+    }
+    Err(ClusterError::Definition(format!("{name} is not served: {why}")))
+}
