@@ -6,6 +6,8 @@
 mod backoff;
 #[path = "checks/bounds.rs"]
 mod bounds;
+#[path = "checks/cluster_api.rs"]
+mod cluster_api;
 #[path = "checks/configuration.rs"]
 mod configuration;
 #[path = "checks/fault_tolerance.rs"]
@@ -18,6 +20,8 @@ mod judging;
 mod laws;
 #[path = "checks/pod_safety.rs"]
 mod pod_safety;
+#[path = "checks/retold.rs"]
+mod retold;
 #[path = "checks/scale_down.rs"]
 mod scale_down;
 #[path = "checks/scale_up.rs"]
@@ -49,6 +53,7 @@ fn cases() -> Vec<Case> {
         fault_tolerance::cases(),
         hygiene::cases(),
         configuration::cases(),
+        cluster_api::cases(),
     ]
     .into_iter()
     .flatten()

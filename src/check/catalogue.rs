@@ -109,6 +109,13 @@ checks! {
     scale_down::failures_bring_a_pause,
     backoff::broken_pools_stop_nobody,
     backoff::what_was_bought_is_kept,
+    bounds::limits_are_read_again,
+    backoff::conflicts_are_no_failure,
+    backoff::failed_machines_are_replaced,
+    scale_down::rolling_groups_are_left_alone,
+    scale_down::paused_groups_are_left_alone,
+    scale_down::the_marked_machine_goes,
+    hygiene::marks_are_taken_back,
 }
 
 /// All expectations, by their codes.

@@ -66,5 +66,9 @@ pub use verdict::{Evidence, Tally, Verdict};
 
 use crate::terms::Provider;
 
-/// Those whose servers, nodes and calls these checks read.
+/// What only the servers and calls of the cloud show.
 const HETZNER: &[Provider] = &[Provider::Hetzner];
+/// What only machine deployments show.
+const CLUSTERAPI: &[Provider] = &[Provider::Clusterapi];
+/// What cluster-autoscaler promises wherever it buys nodes.
+const CLUSTER_AUTOSCALER: &[Provider] = &[Provider::Hetzner, Provider::Clusterapi];

@@ -104,11 +104,13 @@ fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
 pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
     let backoff = scene.timer(Timer::BackoffMax).unwrap_or(Duration::MAX);
     let full = |at| {
-        scene.servers.values().filter(|track| in_pool(track.at(at), &pool.name)).count() >= pool.max as usize
+        scene.servers.values().filter(|track| in_pool(track.at(at), &pool.name)).count()
+            >= scene.max(pool, at) as usize
     };
     fit(scene, pod, pool).sure()
         && !full(from)
         && !full(to)
+        && !scene.hands_off(&pool.name, from, to)
         && !scene.may_back_off(&pool.name, from - backoff, to)
 }
 

@@ -101,6 +101,7 @@ fn nothing_excuses(scene: &Scene<'_>, vacancy: &Vacancy<'_>, from: Time, to: Tim
         && spare(from)
         && spare(to)
         && !kept
+        && !scene.hands_off(&pool.name, from, to)
         && limits.iter().all(|limit| scene.option(*limit).is_none())
         && many <= AT_ONCE
 }

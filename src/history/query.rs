@@ -12,11 +12,14 @@ mod budgets;
 mod calls;
 mod daemons;
 mod faults;
+mod groups;
 mod leases;
+mod machines;
 mod nodes;
 mod pods;
 mod quantity;
 mod replicas;
+mod scaling;
 mod servers;
 mod track;
 
@@ -29,10 +32,13 @@ pub use calls::{
 };
 pub use daemons::{Daemon, daemons};
 pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};
+pub use groups::{Group, Set, groups, sets};
 pub use leases::{Lease, leader_lease};
+pub use machines::marks;
 pub use nodes::{CANDIDATE_TAINT, Node, REMOVAL_TAINT, nodes};
 pub use pods::{Mount, Pod, Toleration, pods};
 pub use replicas::{hosts, running, starts};
+pub use scaling::{ScaleWrite, scale_writes};
 pub use servers::{POOL_LABEL, Server, servers};
 pub use track::{Seen, Spell, Track, Tracks};
 

@@ -17,7 +17,7 @@ use mock_clock::Time;
 use crate::check::backoff::batches::batches;
 use crate::check::reaction::rivals;
 use crate::check::scene::{Scene, TIE, timed, went_wrong};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::query::{Order, Pod, Track};
 use crate::history::{History, What};
@@ -29,7 +29,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), thread!(6240)],
     level: Level::Must,
     kind: Kind::Backoff,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

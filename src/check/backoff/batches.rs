@@ -27,8 +27,13 @@ impl Batch<'_> {
 
 /// The batches of a pool, in order.
 pub(in crate::check) fn batches<'s>(scene: &'s Scene<'_>, pool: &str) -> Vec<Batch<'s>> {
-    let mut orders: Vec<&Order> =
-        scene.orders.iter().filter(|order| order.pool.as_deref() == Some(pool)).collect();
+    // A conflict with somebody else who writes the same object is no failure, and is not waited out.
+    let conflicts = |order: &Order| scene.groups.contains_key(pool) && order.status == 409;
+    let mut orders: Vec<&Order> = scene
+        .orders
+        .iter()
+        .filter(|order| order.pool.as_deref() == Some(pool) && !conflicts(order))
+        .collect();
     orders.sort_by_key(|order| order.began);
     let mut batches: Vec<Batch<'s>> = Vec::new();
     for order in orders {

@@ -16,7 +16,7 @@ use mock_clock::Time;
 use crate::check::fit::fit;
 use crate::check::reaction::reactions;
 use crate::check::scene::{Scene, TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Pod;
@@ -28,7 +28,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[thread!(8402), thread!(7928)],
     level: Level::Should,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

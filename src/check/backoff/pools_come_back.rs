@@ -15,7 +15,7 @@ use std::time::Duration;
 use crate::check::backoff::batches::batches;
 use crate::check::fit::fit;
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Order, Pod};
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--node-group-backoff-reset-timeout")],
     level: Level::Should,
     kind: Kind::Backoff,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

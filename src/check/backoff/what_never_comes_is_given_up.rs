@@ -14,7 +14,7 @@
 use crate::check::causes::first_attempts;
 use crate::check::reaction::takes;
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Order, Pod};
@@ -26,7 +26,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-provision-time")],
     level: Level::Should,
     kind: Kind::Backoff,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

@@ -1,5 +1,6 @@
 //! Promises about minimum and maximum. One a file, named after its claim.
 
+pub(in crate::check) mod limits_are_read_again;
 pub(in crate::check) mod minimum_is_enforced;
 pub(in crate::check) mod never_above_maximum;
 pub(in crate::check) mod never_below_minimum;

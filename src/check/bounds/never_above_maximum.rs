@@ -13,7 +13,7 @@
 //! It does not catch orders that the cloud refused.
 
 use crate::check::scene::timed;
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::Timer;
@@ -30,7 +30,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::MinMax,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,
@@ -58,9 +58,10 @@ fn check(history: &History) -> Verdict {
                 before && (long_ago || scene.order_of(*other).is_some())
             };
             let there: Vec<u64> = scene.live(&pool.name, first.at).into_iter().filter(seen).collect();
-            if there.len() > pool.max as usize {
-                let says =
-                    format!("server {id} made {} of at most {} in {}", there.len(), pool.max, pool.name);
+            // Who decided shortly before the maximum became another one may have meant the one before.
+            let max = scene.max(pool, order.began).max(scene.max(pool, order.began - scene.slack()));
+            if there.len() > max as usize {
+                let says = format!("server {id} made {} of at most {} in {}", there.len(), max, pool.name);
                 tally.violated(says, [order.event, first.event]);
             }
         }

@@ -15,7 +15,7 @@ use mock_clock::Time;
 
 use crate::check::causes::first_attempts;
 use crate::check::scene::{Scene, TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Pod, Spell};
@@ -33,7 +33,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::MinMax,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

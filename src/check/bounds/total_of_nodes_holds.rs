@@ -14,7 +14,7 @@
 use std::time::Duration;
 
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Node, REMOVAL_TAINT, Track};
@@ -26,7 +26,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--max-nodes-total")],
     level: Level::Must,
     kind: Kind::MinMax,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

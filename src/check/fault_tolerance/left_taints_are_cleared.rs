@@ -13,7 +13,7 @@
 
 use crate::check::leftovers::taints_go;
 use crate::check::scene::Scene;
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, query};
 
@@ -23,7 +23,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[thread!(5200)],
     level: Level::Should,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -17,7 +17,7 @@ use mock_clock::Time;
 
 use crate::check::reaction::reactions;
 use crate::check::scene::{Scene, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Spell;
@@ -32,7 +32,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     )],
     level: Level::Must,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

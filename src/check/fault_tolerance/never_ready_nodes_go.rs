@@ -12,7 +12,7 @@
 
 use crate::check::scene::timed;
 use crate::check::vacancy::{goes, vacancies};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::{SubjectOption, Timer};
@@ -23,7 +23,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--max-node-startup-time"), flag!("--scale-down-unready-time")],
     level: Level::Must,
     kind: Kind::Backoff,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

@@ -14,7 +14,7 @@
 use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE, timed, went_wrong};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{Event, History, Phase, SubjectChange, What};
 use crate::terms::{Api, Timer};
@@ -25,7 +25,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--leader-elect-renew-deadline")],
     level: Level::Must,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

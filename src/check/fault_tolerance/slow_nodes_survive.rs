@@ -13,7 +13,7 @@
 
 use crate::check::causes::{first_attempts, one_too_many};
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Order;
@@ -25,7 +25,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-startup-time")],
     level: Level::Must,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

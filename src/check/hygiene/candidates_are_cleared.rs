@@ -17,7 +17,7 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::CANDIDATE_TAINT;
@@ -28,7 +28,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[thread!(7964)],
     level: Level::Should,
     kind: Kind::Hygiene,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -16,7 +16,7 @@ use mock_clock::Time;
 
 use crate::check::leftovers::taints_go;
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, SubjectChange, What, query};
 use crate::terms::Timer;
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[thread!(5200)],
     level: Level::Should,
     kind: Kind::Hygiene,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -20,7 +20,7 @@ use crate::check::causes::{fills_minimum, first_attempts, hopeless, waiting};
 use crate::check::fit::{Fit, Misfit, fit};
 use crate::check::reaction::ripe;
 use crate::check::scene::{Scene, TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::query::{Order, Pod};
 use crate::history::{Change, Event, History, What};
@@ -32,7 +32,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("What events are emitted by CA?", "what-events-are-emitted-by-ca")],
     level: Level::Must,
     kind: Kind::Hygiene,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

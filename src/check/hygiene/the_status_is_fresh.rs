@@ -11,7 +11,7 @@
 //! It does not catch what the status says.
 
 use crate::check::scene::timed;
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, query};
 use crate::terms::Timer;
@@ -25,7 +25,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     )],
     level: Level::Must,
     kind: Kind::Hygiene,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

@@ -16,7 +16,7 @@ use mock_clock::Time;
 use crate::check::blocked::stay;
 use crate::check::freed::{let_go, unprotected};
 use crate::check::scene::{Scene, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Pod;
@@ -31,7 +31,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     )],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -15,7 +15,7 @@ use mock_clock::Time;
 
 use crate::check::blocked::must_stay;
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::query::{Budget, Pod};
 use crate::history::{History, query};
@@ -29,7 +29,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     )],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

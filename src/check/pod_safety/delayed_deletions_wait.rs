@@ -11,7 +11,7 @@
 //! It does not catch annotations that come after the taint.
 
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Node;
@@ -23,7 +23,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--node-deletion-delay-timeout")],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -16,7 +16,7 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Eviction, REMOVAL_TAINT};
@@ -34,7 +34,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

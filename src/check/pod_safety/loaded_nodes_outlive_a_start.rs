@@ -11,7 +11,7 @@
 //! It does not catch pods that came shortly before the give-back.
 
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, query};
 use crate::terms::Timer;
@@ -22,7 +22,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[thread!(7897)],
     level: Level::Should,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -14,7 +14,7 @@
 use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 
@@ -24,7 +24,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-down work?", "how-does-scale-down-work")],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

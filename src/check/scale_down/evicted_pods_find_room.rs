@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Pod, Track};
@@ -32,7 +32,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::Safety,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

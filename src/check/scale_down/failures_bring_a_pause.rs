@@ -16,7 +16,7 @@
 use std::time::Duration;
 
 use crate::check::scene::{TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::REMOVAL_TAINT;
@@ -34,7 +34,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::Backoff,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

@@ -10,7 +10,7 @@
 //! It does not catch removals without a taint: that is SF-10.
 
 use crate::check::scene::{Scene, TIE};
-use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Node, REMOVAL_TAINT, Spell, Track};
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::ScaleDown,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

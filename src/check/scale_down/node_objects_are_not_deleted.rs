@@ -9,7 +9,7 @@
 //!
 //! It does not catch objects that others delete on its behalf.
 
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, query};
 
@@ -19,7 +19,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does Cluster Autoscaler remove nodes?", "how-does-cluster-autoscaler-remove-nodes")],
     level: Level::Must,
     kind: Kind::Hygiene,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

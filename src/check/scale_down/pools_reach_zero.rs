@@ -11,7 +11,7 @@
 
 use crate::check::scene::timed;
 use crate::check::vacancy::{goes, vacancies};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::Timer;
@@ -22,7 +22,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How can I scale a node group to 0?", "how-can-i-scale-a-node-group-to-0")],
     level: Level::Must,
     kind: Kind::ScaleDown,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

@@ -17,7 +17,7 @@ use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::vacancy::{goes, vacancies};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{GiveBack, Node, Track};
@@ -29,7 +29,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-down work?", "how-does-scale-down-work")],
     level: Level::Must,
     kind: Kind::ScaleDown,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

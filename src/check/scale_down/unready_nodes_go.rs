@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::vacancy::{Vacancy, goes, vacancies};
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::{SubjectOption, Timer};
@@ -26,7 +26,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[flag!("--scale-down-unready-time"), flag!("--scale-down-unready-enabled")],
     level: Level::Must,
     kind: Kind::ScaleDown,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

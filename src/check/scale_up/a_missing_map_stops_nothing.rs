@@ -15,7 +15,7 @@ use mock_clock::Time;
 
 use crate::check::reaction::reactions;
 use crate::check::scene::timed;
-use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{Change, History, What};
 use crate::terms::{SubjectOption, Timer};
@@ -29,7 +29,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     }],
     level: Level::Must,
     kind: Kind::Config,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -17,7 +17,7 @@ use crate::check::causes::{fills_minimum, first_attempts, waiting};
 use crate::check::fit::{STARTUP_TAINT, STATUS_TAINT, need};
 use crate::check::reaction::reactions;
 use crate::check::scene::{Scene, TIE, timed};
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Node, Order, Pod};
@@ -29,7 +29,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("Startup taints", "startup-taints"), faq!("Status taints", "status-taints")],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: true,
     check,

@@ -13,7 +13,7 @@
 use crate::check::causes::{fills_minimum, first_attempts};
 use crate::check::reaction::rivals;
 use crate::check::scene::Scene;
-use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::SubjectOption;
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     }],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::ALL,
     always: false,
     check,

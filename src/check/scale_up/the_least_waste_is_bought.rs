@@ -15,7 +15,7 @@
 use crate::check::causes::{fills_minimum, first_attempts, waiting};
 use crate::check::reaction::rivals;
 use crate::check::scene::Scene;
-use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::{SubjectOption, Version};
@@ -26,7 +26,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("What are Expanders?", "what-are-expanders")],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: HETZNER,
+    providers: CLUSTER_AUTOSCALER,
     versions: Versions::since(Version::new(1, 33, 0)),
     always: false,
     check,

@@ -7,6 +7,7 @@
 
 mod calm;
 mod fleet;
+mod group;
 mod occupancy;
 
 use std::collections::BTreeMap;
@@ -16,7 +17,8 @@ use mock_clock::Time;
 
 use super::Verdict;
 use crate::history::query::{
-    self, Budget, Daemon, Eviction, FaultSpell, GiveBack, Node, Order, Pod, Server, Spell, Tracks,
+    self, Budget, Daemon, Eviction, FaultSpell, GiveBack, Group, Node, Order, Pod, ScaleWrite, Server, Set,
+    Spell, Tracks,
 };
 use crate::history::{History, StepChange, What};
 use crate::terms::{Pool, Room, SubjectOption, Timer};
@@ -44,6 +46,13 @@ pub(super) struct Scene<'a> {
     pub(super) give_backs: Vec<GiveBack>,
     pub(super) evictions: Vec<Eviction>,
     pub(super) faults: Vec<FaultSpell>,
+    /// Pools that are machine deployments, by name.
+    pub(super) groups: Tracks<String, Group>,
+    /// Writes of their scale.
+    pub(super) scalings: Vec<ScaleWrite>,
+    /// When machines were marked to go before others, by their ids.
+    pub(super) marks: BTreeMap<u64, Vec<Spell>>,
+    sets: Tracks<String, Set>,
     /// What goes with a node asks for so much of it, at most.
     pub(super) residents: Room,
     /// The last moment the history tells of.
@@ -71,6 +80,10 @@ impl<'a> Scene<'a> {
             give_backs: query::give_backs(history),
             evictions: query::evictions(history),
             faults: query::fault_spells(history),
+            groups: query::groups(history),
+            scalings: query::scale_writes(history.events.iter()),
+            marks: query::marks(history),
+            sets: query::sets(history),
             residents: Room::default(),
             end: history.events.last().map_or(history.header.began, |event| event.at),
             acting: calm::acting(history),

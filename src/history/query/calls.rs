@@ -2,11 +2,11 @@
 
 use mock_clock::Time;
 
-use super::POOL_LABEL;
+use super::{POOL_LABEL, scaling};
 use crate::history::{CallEvent, History, What};
-use crate::terms::Api;
+use crate::terms::{Api, Provider};
 
-/// The subject has asked the cloud for a server.
+/// The subject has asked for a machine: a server of the cloud, or one more of a machine deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The event.
@@ -27,7 +27,7 @@ pub struct Order {
     pub server: Option<u64>,
 }
 
-/// The subject has asked the cloud to take a server back.
+/// The subject has asked to take a machine back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GiveBack {
     /// The event.
@@ -115,8 +115,11 @@ fn calls(history: &History, to: Api) -> impl Iterator<Item = (usize, Time, &Call
     })
 }
 
-/// Orders of servers, as they ended.
+/// Orders, as they ended.
 pub fn orders(history: &History) -> Vec<Order> {
+    if history.header.subject.provider == Provider::Clusterapi {
+        return scaling::orders(history);
+    }
     let of_servers = |call: &CallEvent| call.method == "POST" && call.path.ends_with("/servers");
     let wish = |call: &CallEvent, key: &str| {
         call.request.as_ref().and_then(|body| body[key].as_str().map(str::to_owned))
@@ -139,8 +142,11 @@ pub fn orders(history: &History) -> Vec<Order> {
         .collect()
 }
 
-/// Servers given back, as the calls ended.
+/// Machines given back, as the calls ended.
 pub fn give_backs(history: &History) -> Vec<GiveBack> {
+    if history.header.subject.provider == Provider::Clusterapi {
+        return scaling::give_backs(history);
+    }
     let server = |call: &CallEvent| {
         let (before, id) = call.path.rsplit_once('/')?;
         if call.method == "DELETE" && before.ends_with("/servers") { id.parse().ok() } else { None }

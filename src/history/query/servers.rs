@@ -1,8 +1,9 @@
-//! Servers of the cloud.
+//! Servers of the cloud, or what stands in their place.
 
-use super::Tracks;
 use super::track::Seen;
+use super::{Tracks, machines};
 use crate::history::{Change, History, What};
+use crate::terms::Provider;
 
 /// The label by which a server says to which pool it belongs.
 pub const POOL_LABEL: &str = "hcloud/node-group";
@@ -20,6 +21,9 @@ pub struct Server {
 
 /// The tracks of all servers, by id.
 pub fn servers(history: &History) -> Tracks<u64, Server> {
+    if history.header.subject.provider == Provider::Clusterapi {
+        return machines::servers(history);
+    }
     let mut tracks: Tracks<u64, Server> = Tracks::new();
     for (event, happened) in history.events.iter().enumerate() {
         let What::Server(server) = &happened.what else { continue };

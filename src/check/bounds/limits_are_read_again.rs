@@ -1,0 +1,81 @@
+//! MM-09. When the maximum of a machine deployment is raised by its annotation while pods wait, and nothing else keeps it from
+//! growing, it grows: bounds are read again and again, not once.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!  0 s  pod web-1 waits; small has the one machine that it may have
+//! 10 s  the annotation of machine deployment small says a maximum of 2
+//! 90 s  nothing has been ordered
+//! ```
+//!
+//! It does not catch a maximum that is lowered: MM-01 does.
+
+use crate::check::fit::fit;
+use crate::check::scene::{Scene, timed};
+use crate::check::{CLUSTERAPI, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{Group, Pod, Seen};
+use crate::terms::{Pool, Timer};
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("MM-09"),
+    promise: "The bounds in the annotations of a machine deployment are read again while it runs",
+    cite: &[Citation {
+        where_: "cluster-autoscaler, provider clusterapi, README, \"Enabling Autoscaling\"",
+        url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/clusterapi/README.md#enabling-autoscaling",
+    }],
+    level: Level::Must,
+    kind: Kind::MinMax,
+    providers: CLUSTERAPI,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ReactionTime], |scene, [reaction]| {
+        let mut tally = Tally::default();
+        for pool in scene.pools() {
+            let Some(track) = scene.groups.get(&pool.name) else { continue };
+            for pair in track.seen.windows(2) {
+                if raised(&pair[0], &pair[1]) {
+                    judge(scene, &mut tally, pool, &pair[1], reaction);
+                }
+            }
+        }
+        tally.verdict("no maximum was raised while pods waited for it")
+    })
+}
+
+fn raised(before: &Seen<Group>, after: &Seen<Group>) -> bool {
+    let max = |seen: &Seen<Group>| seen.state.as_ref().and_then(|group| group.max);
+    max(before).zip(max(after)).is_some_and(|(before, after)| after > before)
+}
+
+fn judge(
+    scene: &Scene<'_>,
+    tally: &mut Tally,
+    pool: &Pool,
+    raised: &Seen<Group>,
+    reaction: std::time::Duration,
+) {
+    let until = raised.at + reaction + scene.slack();
+    let wants = |pod: &Pod| pod.waits() && fit(scene, pod, pool).sure();
+    let mut pods = scene.pods.values();
+    let waits = pods.any(|track| track.spells(wants).iter().any(|spell| spell.spans(raised.at, until)));
+    let order = scene.orders.iter().find(|order| {
+        order.pool.as_deref() == Some(&pool.name) && order.began >= raised.at && order.began <= until
+    });
+    if order.is_some() {
+        tally.exercised();
+    } else if waits
+        && scene.free(raised.at, until)
+        && scene.upcoming(raised.at, scene.end - raised.at).is_empty()
+    {
+        tally.exercised();
+        let says = format!("{} may be larger, pods wait for it, and nothing was ordered", pool.name);
+        tally.violated(says, [raised.event]);
+    }
+}

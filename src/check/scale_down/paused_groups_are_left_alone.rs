@@ -1,0 +1,67 @@
+//! SD-15. The size of a machine deployment that is paused is not written: nobody would make anything of it, and whoever paused it
+//! wanted it to stay as it is.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  machine deployment small is annotated as paused; pod web-1 waits
+//!  40 s  PATCH machinedeployments/small/scale
+//! ```
+//!
+//! It does not catch nodes that are only tainted or drained.
+
+use crate::check::scene::{Scene, timed};
+use crate::check::{CLUSTERAPI, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::{Pod, Spell};
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("SD-15"),
+    promise: "A paused machine deployment is left alone: nothing is bought in it, and nothing given back",
+    cite: &[Citation {
+        where_: "kubernetes/autoscaler, commit 39d573259a",
+        url: "https://github.com/kubernetes/autoscaler/commit/39d573259a",
+    }],
+    level: Level::Should,
+    kind: Kind::Safety,
+    providers: CLUSTERAPI,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ReactionTime], |scene, [reaction]| {
+        let mut tally = Tally::default();
+        for pool in scene.pools() {
+            for spell in scene.pauses(&pool.name) {
+                // Who decided shortly before could not know.
+                let (from, to) = (spell.from + scene.slack(), spell.to.unwrap_or(scene.end));
+                let writes = scene.scalings.iter().filter(|write| write.pool == pool.name);
+                for write in
+                    writes.filter(|write| write.began > from && write.began < to && write.to.is_some())
+                {
+                    tally.exercised();
+                    let says = format!("the size of {} was written while it was paused", pool.name);
+                    tally.violated(says, [spell.began, write.event]);
+                }
+                if tempted(scene, &spell, reaction) || scene.watched(from, from + reaction * 20) {
+                    tally.exercised();
+                }
+            }
+        }
+        tally.verdict("no machine deployment was paused for long enough")
+    })
+}
+
+/// Whether a pod waited in a pause for as long as it takes to react.
+fn tempted(scene: &Scene<'_>, pause: &Spell, reaction: std::time::Duration) -> bool {
+    let waits = |spell: &Spell| {
+        let from = spell.from.max(pause.from) + scene.slack();
+        let until = from + reaction;
+        pause.spans(pause.from, until) && spell.spans(spell.from, until) && scene.watched(from, until)
+    };
+    scene.pods.values().any(|track| track.spells(Pod::waits).iter().any(waits))
+}
