@@ -55,7 +55,8 @@ struct Failure {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Bought {
-        server: u64,
+        /// Nothing where the market says at once how many a pool has.
+        server: Option<u64>,
         name: String,
         pool: String,
     },
@@ -82,7 +83,9 @@ impl Memory {
             Outcome::Bought { server, name, pool } => {
                 self.purchases.remove(name);
                 self.last_scale_up = Some(now);
-                self.expect_listed(now, *server, name, pool);
+                if let Some(server) = server {
+                    self.expect_listed(now, *server, name, pool);
+                }
             }
             Outcome::NotBought { name, pool } => {
                 self.purchases.remove(name);
@@ -188,10 +191,11 @@ impl Memory {
 
 /// Whether the node is of the server, as its provider id has it.
 pub(crate) fn is_of(node: &crate::view::Node, server: &Server) -> bool {
-    match node.provider_id.strip_prefix("hcloud://") {
-        Some(id) => id.parse() == Ok(server.id),
-        // Until the cloud controller has said it, nodes are called as their servers are.
-        None => node.provider_id.is_empty() && node.name == server.name,
+    // Until the cloud controller has said it, nodes are called as their servers are.
+    if node.provider_id.is_empty() {
+        node.name == server.name
+    } else {
+        node.provider_id == server.provider_id
     }
 }
 

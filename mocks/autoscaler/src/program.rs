@@ -12,9 +12,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::defect::{self, Defect};
 use crate::health::Health;
-use crate::hetzner::Hetzner;
 use crate::kubernetes::KubeClient;
 use crate::leader::{Leader, Term};
+use crate::market::Market;
 use crate::run::Autoscaler;
 use crate::settings::{Arguments, Settings, SettingsError};
 
@@ -83,12 +83,19 @@ async fn until_told(settings: Arc<Settings>, clock: VirtualClock) -> Result<(), 
 
 /// Waits to lead, and works as long as that lasts.
 async fn lead(settings: Arc<Settings>, client: KubeClient, clock: VirtualClock) -> Result<(), Trouble> {
-    let hetzner = Hetzner::new((*settings).clone(), clock.clone()).map_err(Trouble::Cloud)?;
+    let management = settings.arguments.cloud_config.as_deref().filter(|_| settings.is_of_deployments());
+    let manager = match management {
+        Some(file) => {
+            KubeClient::by(Some(file), &settings, clock.clone()).await.map_err(Trouble::Kubernetes)?
+        }
+        None => client.clone(),
+    };
+    let market = Market::new(&settings, &manager, clock.clone()).map_err(Trouble::Cloud)?;
     let health = Health::new(Arc::clone(&settings), clock);
     let address = settings.arguments.address;
     health.clone().serve(address).await.map_err(|e| Trouble::Listen(address.to_string(), e))?;
     let work = async |term: Term| {
-        let autoscaler = Autoscaler::start(Arc::clone(&settings), client.clone(), hetzner).await;
+        let autoscaler = Autoscaler::start(Arc::clone(&settings), client.clone(), market.clone()).await;
         autoscaler.map_err(|e| Trouble::Cloud(e.to_string()))?.run(&health, &term).await;
         Ok(())
     };

@@ -9,9 +9,10 @@ use crate::act::Hands;
 use crate::decide::{CANDIDATE, Decision, Expander, TO_BE_DELETED, decide};
 use crate::defect::Defect;
 use crate::health::Health;
-use crate::hetzner::{CloudError, Hetzner, Listed};
+use crate::hetzner::{CloudError, Listed};
 use crate::kubernetes::{Events, KubeClient, Kubernetes};
 use crate::leader::Term;
+use crate::market::Market;
 use crate::memory::{Memory, Outcome};
 use crate::settings::Settings;
 use crate::view::View;
@@ -33,9 +34,9 @@ impl Autoscaler {
     pub(crate) async fn start(
         settings: Arc<Settings>,
         client: KubeClient,
-        hetzner: Hetzner,
+        market: Market,
     ) -> Result<Self, CloudError> {
-        let network = hetzner.network().await?;
+        let network = market.network().await?;
         let caches = Arc::new(Kubernetes::start(client.clone(), &settings));
         while !caches.is_filled() && !settings.has(Defect::ActsBeforeSync) {
             client.clock.sleep(LOOK_AGAIN).await;
@@ -43,7 +44,7 @@ impl Autoscaler {
         let (sender, outcomes) = unbounded_channel();
         let events = Events::new(client.clone(), &settings);
         let expander = Expander::new(settings.arguments.seed);
-        let hands = Hands { settings, client, caches, hetzner, network, events, outcomes: sender };
+        let hands = Hands { settings, client, caches, market, network, events, outcomes: sender };
         let (memory, listed) = (Memory::default(), Listed::default());
         Ok(Self { hands, outcomes, memory, listed, expander, told_status: false })
     }
@@ -91,10 +92,9 @@ impl Autoscaler {
     }
 
     async fn once(&mut self) -> Result<(), CloudError> {
-        let settings = Arc::clone(&self.hands.settings);
         while let Ok(outcome) = self.outcomes.try_recv() {
             self.listed.forget_servers();
-            self.memory.learn(self.clock().now(), &outcome, &settings);
+            self.memory.learn(self.clock().now(), &outcome, &self.hands.settings);
         }
         let view = match self.look().await {
             Ok(view) => view,
@@ -106,6 +106,7 @@ impl Autoscaler {
                 return Err(error);
             }
         };
+        let settings = Arc::clone(&self.hands.settings);
         let decision = decide(&view, &mut self.memory, &settings, &mut self.expander);
         if !decision.buys.is_empty() || !decision.discard.is_empty() {
             self.listed.forget_servers();
@@ -128,11 +129,17 @@ impl Autoscaler {
     }
 
     async fn look(&mut self) -> Result<View, CloudError> {
-        let servers = self.hands.hetzner.servers(&mut self.listed).await?;
-        let offers = self.hands.hetzner.offers(&mut self.listed).await?;
+        let goods = self.hands.market.look(&mut self.listed).await?;
+        if let Some(pools) = goods.pools {
+            // Deeds that are under way keep what they were begun with.
+            let settings = Settings { pools, ..(*self.hands.settings).clone() };
+            self.hands.settings = Arc::new(settings);
+        }
         let by_priority = self.hands.settings.arguments.expander.iter().any(|name| name == "priority");
         let priorities = if by_priority { self.hands.client.priorities().await } else { None };
-        Ok(self.hands.caches.view(servers, offers, priorities))
+        let mut view = self.hands.caches.view(goods.servers, goods.offers, priorities);
+        view.kept = goods.kept.into_iter().collect();
+        Ok(view)
     }
 }
 

@@ -11,8 +11,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::decide::{Buy, CANDIDATE, Decision};
 use crate::defect::Defect;
-use crate::hetzner::{CloudError, Hetzner};
+use crate::hetzner::CloudError;
 use crate::kubernetes::{Events, KubeClient, Kubernetes, Refusal, Told};
+use crate::market::Market;
 use crate::memory::{Memory, Outcome};
 use crate::settings::Settings;
 use crate::view::View;
@@ -23,7 +24,7 @@ pub(crate) struct Hands {
     pub(crate) settings: Arc<Settings>,
     pub(crate) client: KubeClient,
     pub(crate) caches: Arc<Kubernetes>,
-    pub(crate) hetzner: Hetzner,
+    pub(crate) market: Market,
     pub(crate) network: Option<u64>,
     pub(crate) events: Events,
     pub(crate) outcomes: UnboundedSender<Outcome>,
@@ -89,13 +90,13 @@ impl Hands {
             memory.purchases.insert(name.clone(), pool.name.clone());
             let (hands, pool, offer, network) = (self.clone(), pool.clone(), offer.clone(), self.network);
             deeds.push(tokio::spawn(async move {
-                let bought = hands.hetzner.buy(&pool, &name, &offer, network).await;
+                let bought = hands.market.buy(&pool, &name, &offer, network).await;
                 hands.report(&bought, &name, &pool.name);
-                bought.ok()
+                bought.ok().flatten()
             }));
         }
         if self.settings.has(Defect::DropsPartialSuccess) {
-            let hetzner = self.hetzner.clone();
+            let market = self.market.clone();
             tokio::spawn(async move {
                 let mut bought = Vec::new();
                 for deed in deeds {
@@ -103,14 +104,14 @@ impl Hands {
                 }
                 if bought.contains(&None) {
                     for id in bought.into_iter().flatten() {
-                        hetzner.take_back(id).await;
+                        market.take_back(id).await;
                     }
                 }
             });
         }
     }
 
-    fn report(&self, bought: &Result<u64, CloudError>, name: &str, pool: &str) {
+    fn report(&self, bought: &Result<Option<u64>, CloudError>, name: &str, pool: &str) {
         let (name, pool) = (name.to_owned(), pool.to_owned());
         let outcome = match bought {
             Ok(server) => Outcome::Bought { server: *server, name, pool },
@@ -128,7 +129,7 @@ impl Hands {
     }
 
     async fn discard(self, server: u64) {
-        if let Err(error) = self.hetzner.delete(server).await
+        if let Err(error) = self.market.delete(server).await
             && !error.is_not_found()
         {
             tracing::warn!("failed to delete server {server}: {error}");

@@ -67,10 +67,7 @@ impl Hands {
         }
         self.evict_daemons(removal).await;
         self.wait_for_permission(&removal.node).await;
-        self.hetzner
-            .delete(removal.server)
-            .await
-            .map_err(|e| format!("delete server {}: {e}", removal.server))
+        self.market.delete(removal.server).await.map_err(|e| format!("delete server {}: {e}", removal.server))
     }
 
     /// Evicts the pods and waits until they are gone.

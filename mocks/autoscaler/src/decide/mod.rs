@@ -74,7 +74,7 @@ pub(crate) fn decide(
     let mut decision = Decision::default();
     let mut standings = standing::standings(view, memory, settings);
     note_arrivals(view, memory, settings, &standings, &mut decision);
-    discard(memory, settings, &mut standings, &mut decision);
+    discard(view, memory, settings, &mut standings, &mut decision);
     decision.healthy = is_healthy(&standings, view, settings) || settings.has(Defect::ScalesUnhealthyCluster);
     if !decision.healthy {
         memory.unneeded.clear();
@@ -98,7 +98,8 @@ fn note_arrivals(
     let patience = settings.arguments.max_node_provision_time;
     for (pool, since) in memory.awaited.clone() {
         let Some(standing) = standings.get(&pool) else { continue };
-        let late = standing.machines.iter().any(|machine| machine.stage == Stage::Overdue);
+        let late =
+            standing.machines.iter().any(|machine| matches!(machine.stage, Stage::Overdue | Stage::Failed));
         if standing.upcoming(settings) == 0 && !late {
             memory.kept_its_word(view.now, &pool);
         } else if view.now.since(since) >= patience && !settings.has(Defect::TrustsPhantoms) {
@@ -111,6 +112,7 @@ fn note_arrivals(
 
 /// Gives up what never became a node, down to the minimum.
 fn discard(
+    view: &View,
     memory: &mut Memory,
     settings: &Settings,
     standings: &mut BTreeMap<String, Standing>,
@@ -126,7 +128,11 @@ fn discard(
                 && !settings.has(Defect::TrustsPhantoms);
             let excess =
                 settings.has(Defect::ShrinksAboveMax) && size > pool.max && machine.stage == Stage::Ready;
-            if (overdue && size > min) || excess {
+            let failed = machine.stage == Stage::Failed;
+            if failed {
+                memory.failed(view.now, name, settings);
+            }
+            if ((overdue || failed) && size > min) || excess {
                 size -= 1;
                 machine.stage = Stage::Ending;
                 memory.given_up.insert(machine.id);

@@ -57,7 +57,7 @@ fn unneeded<'a>(
     room: &Room,
 ) -> Vec<Unneeded<'a>> {
     let mut candidates = Vec::new();
-    for (pool, standing) in standings {
+    for (pool, standing) in standings.iter().filter(|(pool, _)| !view.kept.contains(*pool)) {
         for machine in &standing.machines {
             let node = machine.node.as_ref().and_then(|name| view.nodes.get(name));
             let Some(node) = node.filter(|node| is_eligible(node, machine, view, memory, settings)) else {

@@ -243,7 +243,12 @@ pub(super) fn template(view: &View, settings: &Settings, pool: &Pool, standing: 
         ]
         .map(|(key, value)| (key.to_owned(), value.to_owned())),
     );
-    let configured = configured.into_iter().chain(pool.labels.clone());
+    // What only the cloud says of its machines, others do not.
+    let of_the_cloud =
+        |key: &str| key.contains("hetzner") || key.starts_with("topology.") || key.contains("instance-type");
+    let configured =
+        configured.into_iter().filter(|(key, _)| !pool.location.is_empty() || !of_the_cloud(key));
+    let configured = configured.chain(pool.labels.clone());
     let passing = |taint: &Taint| {
         [TO_BE_DELETED, CANDIDATE].contains(&taint.key.as_str())
             || taint.key.starts_with("node.kubernetes.io/")

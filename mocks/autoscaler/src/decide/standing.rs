@@ -16,6 +16,8 @@ pub(crate) enum Stage {
     Registering,
     /// No node after all this time.
     Overdue,
+    /// No node, and the provider says that there never will be one.
+    Failed,
     /// A node that is not ready for the first time.
     Starting,
     Ready,
@@ -102,6 +104,9 @@ fn stage(server: &Server, node: Option<&Node>, now: Time, memory: &mut Memory, s
         return Stage::Ending;
     }
     let Some(node) = node else {
+        if server.status == "failed" && !settings.has(Defect::WaitsForFailedMachines) {
+            return Stage::Failed;
+        }
         let first_seen = *memory.unregistered.entry(server.id).or_insert(now);
         let mut patience = settings.arguments.max_node_provision_time;
         if settings.has(Defect::RemovesUnregisteredEarly) {

@@ -224,8 +224,10 @@ fn wrong(what: &str) -> CloudError {
 
 fn server(value: &Value) -> Option<Server> {
     let label = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    let id = value["id"].as_u64()?;
     Some(Server {
-        id: value["id"].as_u64()?,
+        id,
+        provider_id: format!("hcloud://{id}"),
         name: value["name"].as_str()?.to_owned(),
         status: value["status"].as_str()?.to_owned(),
         labels: value["labels"].as_object()?.iter().filter_map(label).collect(),

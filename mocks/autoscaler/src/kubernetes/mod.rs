@@ -4,7 +4,8 @@ mod read;
 mod tell;
 mod watching;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet};
@@ -57,7 +58,16 @@ impl std::fmt::Debug for KubeClient {
 
 impl KubeClient {
     pub(crate) async fn connect(settings: &Settings, clock: VirtualClock) -> Result<Self, String> {
-        let mut config = match &settings.arguments.kubeconfig {
+        Self::by(settings.arguments.kubeconfig.as_deref(), settings, clock).await
+    }
+
+    /// A client by a kubeconfig, or as a pod has it.
+    pub(crate) async fn by(
+        file: Option<&Path>,
+        settings: &Settings,
+        clock: VirtualClock,
+    ) -> Result<Self, String> {
+        let mut config = match file {
             Some(path) => {
                 let file = Kubeconfig::read_from(path).map_err(|e| format!("{}: {e}", path.display()))?;
                 Config::from_custom_kubeconfig(file, &KubeConfigOptions::default())
@@ -279,6 +289,7 @@ impl Kubernetes {
             servers,
             offers,
             priorities,
+            kept: BTreeSet::new(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command line: cluster-autoscaler's names and defaults, as far as they concern provider hetzner, and three of ours.
+//! The command line: cluster-autoscaler's names and defaults, as far as they concern providers hetzner and clusterapi, and three of ours.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -27,12 +27,18 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,
 
-    /// Only `hetzner`
+    /// `hetzner` or `clusterapi`
     #[arg(long, default_value = "hetzner")]
     pub(crate) cloud_provider: String,
     /// A pool as min:max:type:location:name; may be repeated
     #[arg(long, value_name = "POOL")]
     pub(crate) nodes: Vec<String>,
+    /// Which machine deployments are pools: `clusterapi:namespace=default`
+    #[arg(long, value_name = "SPEC")]
+    pub(crate) node_group_auto_discovery: Vec<String>,
+    /// How to reach the cluster of the machine deployments, if that is another
+    #[arg(long, value_name = "FILE")]
+    pub(crate) cloud_config: Option<PathBuf>,
     /// How to reach the API server; inside a pod by its service account
     #[arg(long, value_name = "FILE")]
     pub(crate) kubeconfig: Option<PathBuf>,

@@ -52,9 +52,9 @@ impl Settings {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         let defects: Defects = arguments.defect.iter().copied().collect();
-        if arguments.cloud_provider != "hetzner" {
+        if !["hetzner", "clusterapi"].contains(&arguments.cloud_provider.as_str()) {
             return Err(SettingsError::new(format!(
-                "use cloud provider {:?}: only hetzner is known",
+                "use cloud provider {:?}: known are hetzner and clusterapi",
                 arguments.cloud_provider
             )));
         }
@@ -64,6 +64,9 @@ impl Settings {
                 "use expander {expander:?}: known are {}",
                 known.join(", ")
             )));
+        }
+        if arguments.cloud_provider == "clusterapi" {
+            return Ok(Self::of_deployments(arguments, defects));
         }
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let token = variable("HCLOUD_TOKEN")
@@ -88,6 +91,25 @@ impl Settings {
             creation_timeout: Duration::from_secs(60 * minutes.unwrap_or(5)),
             arguments,
         })
+    }
+
+    /// Where pools are machine deployments, all else is read from the cluster.
+    fn of_deployments(arguments: Arguments, defects: Defects) -> Self {
+        Self {
+            arguments,
+            defects,
+            pools: BTreeMap::new(),
+            token: String::new(),
+            endpoint: String::new(),
+            image: String::new(),
+            network: None,
+            creation_timeout: Duration::from_secs(300),
+        }
+    }
+
+    /// Whether pools are machine deployments.
+    pub(crate) fn is_of_deployments(&self) -> bool {
+        self.arguments.cloud_provider == "clusterapi"
     }
 
     /// Whether the process has this defect.

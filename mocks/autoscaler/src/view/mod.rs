@@ -31,6 +31,8 @@ pub(crate) struct View {
     pub(crate) offers: BTreeMap<String, Offer>,
     /// The map of the priority expander as it is written.
     pub(crate) priorities: Option<String>,
+    /// Pools of which nothing is given back for now.
+    pub(crate) kept: BTreeSet<String>,
 }
 
 /// What is asked for and what there is.
@@ -214,6 +216,8 @@ pub(crate) struct Server {
     pub(crate) name: String,
     pub(crate) status: String,
     pub(crate) labels: BTreeMap<String, String>,
+    /// What its node calls it; empty until that is known.
+    pub(crate) provider_id: String,
 }
 
 /// A server type.
@@ -251,6 +255,7 @@ pub(crate) mod tests {
             servers: Vec::new(),
             offers: [offer("small", 22, 2), offer("big", 23, 16)].into(),
             priorities: None,
+            kept: BTreeSet::new(),
         }
     }
 
@@ -309,6 +314,7 @@ pub(crate) mod tests {
                 name: format!("{pool}-{id}"),
                 status: "running".to_owned(),
                 labels: [(POOL_LABEL.to_owned(), pool.to_owned())].into(),
+                provider_id: format!("hcloud://{id}"),
             });
         }
 
