@@ -31,7 +31,7 @@ impl Run {
             .current_dir(ROOT)
             .arg("run")
             .arg(&scenario)
-            .args(["--seed", &seed.to_string(), "--report"])
+            .args(["--subject", place.subject(), "--seed", &seed.to_string(), "--report"])
             .arg(&folder.0)
             .stdin(Stdio::null())
             .output()?;

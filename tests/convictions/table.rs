@@ -41,6 +41,15 @@ impl Place {
         Path::new(ROOT).join(&self.0)
     }
 
+    /// Who is run there: scenarios about machine deployments stand by themselves.
+    pub(crate) fn subject(&self) -> &'static str {
+        if self.0.contains("/cluster-api/") || self.0.contains("/s4-") {
+            "mock-autoscaler-clusterapi"
+        } else {
+            "mock-autoscaler-hetzner"
+        }
+    }
+
     pub(crate) fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap().trim_end_matches(".yaml")
     }
