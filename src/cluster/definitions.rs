@@ -59,8 +59,8 @@ async fn until_served(
         if conditions.iter().any(|it| it.type_ == "Established" && it.status == "True") {
             return Ok(());
         }
-        let said = conditions.into_iter().filter(|it| it.status == "False").filter_map(|it| it.message);
-        why = said.last().unwrap_or(why);
+        let mut said = conditions.into_iter().filter(|it| it.status == "False").filter_map(|it| it.message);
+        why = said.next_back().unwrap_or(why);
         clock.sleep(LOOK).await;
     }
     Err(ClusterError::Definition(format!("{name} is not served: {why}")))

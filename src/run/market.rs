@@ -135,12 +135,12 @@ pub(super) async fn tell_priorities(client: &Client, plan: &Plan) -> Result<(), 
     if by_priority.is_empty() {
         return Ok(());
     }
-    let mut text = String::new();
-    for (priority, names) in by_priority {
-        // Groups of the cloud are called by their names, those of the cluster by kind, namespace and name.
-        let lines: Vec<String> = names.iter().map(|name| format!("  - ^(.*/)?{name}$\n")).collect();
-        text += &format!("{priority}:\n{}", lines.concat());
-    }
+    // Groups of the cloud are called by their names, those of the cluster by kind, namespace and name.
+    let line = |name: &&str| format!("  - ^(.*/)?{name}$\n");
+    let entry = |(priority, names): (i32, Vec<&str>)| {
+        format!("{priority}:\n{}", names.iter().map(line).collect::<String>())
+    };
+    let text: String = by_priority.into_iter().map(entry).collect();
     let maps: Api<ConfigMap> = Api::namespaced(client.clone(), "kube-system");
     let map =
         json!({"metadata": {"name": "cluster-autoscaler-priority-expander"}, "data": {"priorities": text}});

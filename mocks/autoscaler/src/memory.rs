@@ -115,7 +115,13 @@ impl Memory {
     /// What was bought may be missing from lists for a while.
     fn expect_listed(&mut self, now: Time, id: u64, name: &str, pool: &str) {
         let labels = [(crate::view::POOL_LABEL.to_owned(), pool.to_owned())].into();
-        let server = Server { id, name: name.to_owned(), status: "initializing".to_owned(), labels };
+        let server = Server {
+            id,
+            name: name.to_owned(),
+            status: "initializing".to_owned(),
+            labels,
+            provider_id: crate::hetzner::provider_id(id),
+        };
         self.known.entry(id).or_insert(Known { server, listed: now, registered: false });
     }
 

@@ -112,6 +112,10 @@ impl Shop {
         let (api, params) = (self.api(kind), DeleteParams::default());
         let what = format!("delete {} {name}", kind.name());
         let deleted = self.site.call(&what, || api.delete(name, &params)).await;
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "its type is of a crate that is not used here"
+        )]
         let there = deleted.and_then(|answer| answer.left());
         // What is gone at once is told by the watch.
         if let Some(object) = there.filter(|it| it.metadata.deletion_timestamp.is_some()) {

@@ -207,7 +207,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    fn deployment(annotations: Value, replicas: u64) -> DynamicObject {
+    fn deployment(annotations: &Value, replicas: u64) -> DynamicObject {
         object(
             json!({"metadata": {"name": "small", "annotations": annotations}, "spec": {"replicas": replicas}}),
         )
@@ -225,12 +225,12 @@ mod tests {
     #[test]
     fn a_deployment_with_bounds_is_a_pool_with_what_it_promises() {
         let settings = told(&["--cloud-provider=clusterapi"]).unwrap();
-        let goods = Seen::of(&[deployment(bounds(), 0)], &[], &[], &settings).goods();
+        let goods = Seen::of(&[deployment(&bounds(), 0)], &[], &[], &settings).goods();
         let pool = &goods.pools.unwrap()["small"];
         assert_eq!((pool.min, pool.max, pool.labels["c"].as_str()), (1, 3, "d"));
         assert_eq!((pool.taints[0].key.as_str(), pool.taints[0].effect.as_str()), ("only", "NoSchedule"));
         assert_eq!(goods.offers["small"].resources.cpu, 4000);
-        assert!(Seen::of(&[deployment(json!({}), 0)], &[], &[], &settings).pools.is_empty());
+        assert!(Seen::of(&[deployment(&json!({}), 0)], &[], &[], &settings).pools.is_empty());
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let settings = told(&["--cloud-provider=clusterapi"]).unwrap();
         let machine = object(json!({"metadata": {"name": "m", "uid": "u", "labels": {DEPLOYMENT: "small"}},
             "spec": {"providerID": "hcloud://7"}, "status": {"phase": "Running"}}));
-        let goods = Seen::of(&[deployment(bounds(), 2)], &[], &[machine], &settings).goods();
+        let goods = Seen::of(&[deployment(&bounds(), 2)], &[], &[machine], &settings).goods();
         let told: Vec<_> = goods.servers.iter().map(|it| (it.id == 7, it.status.as_str())).collect();
         assert_eq!(told, [(true, "running"), (false, "initializing")]);
     }
@@ -248,13 +248,13 @@ mod tests {
         let settings = told(&["--cloud-provider=clusterapi"]).unwrap();
         let mut annotations = bounds();
         annotations[PAUSED] = "true".into();
-        assert!(Seen::of(&[deployment(annotations, 1)], &[], &[], &settings).pools.is_empty());
+        assert!(Seen::of(&[deployment(&annotations, 1)], &[], &[], &settings).pools.is_empty());
         let set = |name: &str, count: u64| {
             object(
                 json!({"metadata": {"name": name, "labels": {DEPLOYMENT: "small"}}, "spec": {"replicas": count}}),
             )
         };
-        let kept = |sets: &[DynamicObject]| Seen::of(&[deployment(bounds(), 1)], sets, &[], &settings).kept;
+        let kept = |sets: &[DynamicObject]| Seen::of(&[deployment(&bounds(), 1)], sets, &[], &settings).kept;
         assert_eq!(kept(&[set("a", 1), set("b", 1)]), ["small"]);
         assert!(kept(&[set("a", 1), set("b", 0)]).is_empty());
     }

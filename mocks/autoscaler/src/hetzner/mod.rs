@@ -227,7 +227,7 @@ fn server(value: &Value) -> Option<Server> {
     let id = value["id"].as_u64()?;
     Some(Server {
         id,
-        provider_id: format!("hcloud://{id}"),
+        provider_id: provider_id(id),
         name: value["name"].as_str()?.to_owned(),
         status: value["status"].as_str()?.to_owned(),
         labels: value["labels"].as_object()?.iter().filter_map(label).collect(),
@@ -275,4 +275,9 @@ fn order(pool: &Pool, name: &str, offer: &Offer, image: u64, network: Option<u64
         order["networks"] = json!([network]);
     }
     order
+}
+
+/// What the node of a server calls it.
+pub(crate) fn provider_id(server: u64) -> String {
+    format!("hcloud://{server}")
 }
