@@ -188,7 +188,7 @@ mod tests {
         object(Change::Modified, "MachineDeployment", "small", json!({"spec": {"replicas": replicas}}))
     }
 
-    fn machine(change: Change, name: &str, id: u64, annotations: Value, deleted: Value) -> What {
+    fn machine(change: Change, name: &str, id: u64, annotations: &Value, deleted: &Value) -> What {
         let meta = json!({"uid": name, "labels": {"cluster.x-k8s.io/deployment-name": "small"},
             "annotations": annotations, "deletionTimestamp": deleted});
         object(
@@ -227,15 +227,15 @@ mod tests {
         let mark = json!({"cluster.x-k8s.io/delete-machine": "now"});
         let history = history(vec![
             (0, deployment(1)),
-            (0, machine(Change::Added, "a", 1, Value::Null, Value::Null)),
+            (0, machine(Change::Added, "a", 1, &Value::Null, &Value::Null)),
             (10, scale(at(10), "PUT", json!({"spec": {"replicas": 2}}), 409)),
             (20, scale(at(20), "PATCH", json!({"spec": {"replicas": 2}}), 200)),
             (21, deployment(2)),
-            (22, machine(Change::Added, "b", 2, Value::Null, Value::Null)),
-            (60, machine(Change::Modified, "a", 1, mark.clone(), Value::Null)),
+            (22, machine(Change::Added, "b", 2, &Value::Null, &Value::Null)),
+            (60, machine(Change::Modified, "a", 1, &mark, &Value::Null)),
             (61, scale(at(61), "PATCH", json!({"spec": {"replicas": 1}}), 200)),
             (62, deployment(1)),
-            (63, machine(Change::Modified, "a", 1, mark, json!("2026-01-01T00:00:00Z"))),
+            (63, machine(Change::Modified, "a", 1, &mark, &json!("2026-01-01T00:00:00Z"))),
             (70, scale(at(70), "PATCH", json!({"spec": {}}), 200)),
         ]);
         let orders = orders(&history);
