@@ -16,13 +16,13 @@ impl Story {
     }
 
     /// A deployment as it is from then on.
-    fn group(self, second: u64, pool: &str, replicas: u64, annotations: Value) -> Self {
+    fn group(self, second: u64, pool: &str, replicas: u64, annotations: &Value) -> Self {
         let group = json!({"metadata": {"annotations": annotations}, "spec": {"replicas": replicas}});
         self.object(second, "MachineDeployment", &format!("default/{pool}"), group)
     }
 
     /// A machine of a pool.
-    fn machine(self, second: u64, id: u64, pool: &str, status: Value) -> Self {
+    fn machine(self, second: u64, id: u64, pool: &str, status: &Value) -> Self {
         let labels = json!({"cluster.x-k8s.io/deployment-name": pool});
         let machine = json!({"metadata": {"uid": id.to_string(), "labels": labels},
             "spec": {"providerID": format!("hcloud://{id}")}, "status": status});
@@ -31,11 +31,11 @@ impl Story {
 
     /// A machine of a pool with its ready node.
     fn machine_with_node(self, second: u64, id: u64, pool: &str) -> Self {
-        self.machine(second, id, pool, json!({"phase": "Running"})).node_as(second, id, pool, json!({}))
+        self.machine(second, id, pool, &json!({"phase": "Running"})).node_as(second, id, pool, json!({}))
     }
 
     /// A machine is marked, or loses its mark.
-    fn mark(self, second: u64, id: u64, pool: &str, mark: Value) -> Self {
+    fn mark(self, second: u64, id: u64, pool: &str, mark: &Value) -> Self {
         let marked = json!({"metadata": {"annotations": {"cluster.x-k8s.io/delete-machine": mark}}});
         self.object(second, "Machine", &format!("default/{pool}-{id}"), marked)
     }
@@ -43,7 +43,7 @@ impl Story {
     /// A node is tainted, its machine marked, and its deployment made smaller.
     fn removed(self, second: u64, id: u64, pool: &str, to: u64) -> Self {
         let story = self.taint(second - 8, &format!("{pool}-{id}"), "ToBeDeletedByClusterAutoscaler");
-        story.mark(second, id, pool, json!("now")).scale(second + 1, pool, to, 200)
+        story.mark(second, id, pool, &json!("now")).scale(second + 1, pool, to, 200)
     }
 
     /// A machine is told to go.
@@ -86,14 +86,15 @@ fn conflicts() -> Vec<Case> {
     let rivals = || {
         let story = Story::new().grouped().but(|pool| pool.priority = Some(10)).pool("big", 0, 3, 16000);
         let story = story.but(|pool| pool.priority = Some(50)).pending(100, "web-1");
-        story.group(0, "big", 0, bounds(0, 3)).group(0, "small", 0, bounds(0, 3))
+        story.group(0, "big", 0, &bounds(0, 3)).group(0, "small", 0, &bounds(0, 3))
     };
     let storm = |story: Story| {
-        (108..116)
-            .fold(story, |story, second| story.group(second, "big", 0, json!({"edited": second.to_string()})))
+        (108..116).fold(story, |story, second| {
+            story.group(second, "big", 0, &json!({"edited": second.to_string()}))
+        })
     };
     let limited = || {
-        let story = Story::new().grouped().pool("small", 0, 1, 4000).group(0, "small", 1, bounds(0, 1));
+        let story = Story::new().grouped().pool("small", 0, 1, 4000).group(0, "small", 1, &bounds(0, 1));
         story.machine_with_node(0, 1, "small").runs_as(10, "web-1", "small-1", big()).pending_as(
             100,
             "web-2",
@@ -114,11 +115,11 @@ fn conflicts() -> Vec<Case> {
         ("BO-06", "nothing_more", "violated", rivals().scale(112, "big", 1, 409).end(400)),
         ("BO-06", "nobody_interferes", "unknown", rivals().scale(112, "big", 1, 200).end(400)),
         ("MM-09", "grows", "held", {
-            limited().group(200, "small", 1, bounds(0, 2)).scale(215, "small", 2, 200).end(600)
+            limited().group(200, "small", 1, &bounds(0, 2)).scale(215, "small", 2, 200).end(600)
         }),
-        ("MM-09", "stays", "violated", limited().group(200, "small", 1, bounds(0, 2)).end(600)),
+        ("MM-09", "stays", "violated", limited().group(200, "small", 1, &bounds(0, 2)).end(600)),
         ("MM-09", "nobody_waits", "unknown", {
-            limited().pod_gone(150, "web-2").group(200, "small", 1, bounds(0, 2)).end(600)
+            limited().pod_gone(150, "web-2").group(200, "small", 1, &bounds(0, 2)).end(600)
         }),
     ]
 }
@@ -130,13 +131,13 @@ fn big() -> Value {
 
 fn hands_off() -> Vec<Case> {
     let two = || {
-        let story = Story::new().grouped().group(0, "small", 2, bounds(0, 3));
+        let story = Story::new().grouped().group(0, "small", 2, &bounds(0, 3));
         story.machine_with_node(0, 1, "small").machine_with_node(0, 2, "small").set(0, "small", "small-a", 2)
     };
     let rolling = || two().set(500, "small", "small-b", 1);
     let paused = || {
-        let story = Story::new().grouped().group(0, "small", 0, bounds(0, 3));
-        story.group(50, "small", 0, json!({"cluster.x-k8s.io/paused": "true"})).pending(150, "web-1")
+        let story = Story::new().grouped().group(0, "small", 0, &bounds(0, 3));
+        story.group(50, "small", 0, &json!({"cluster.x-k8s.io/paused": "true"})).pending(150, "web-1")
     };
     vec![
         ("SD-14", "afterwards", "held", {
@@ -152,16 +153,16 @@ fn hands_off() -> Vec<Case> {
 }
 
 fn machines() -> Vec<Case> {
-    let one = || Story::new().grouped().group(0, "small", 1, bounds(0, 3)).machine_with_node(0, 1, "small");
+    let one = || Story::new().grouped().group(0, "small", 1, &bounds(0, 3)).machine_with_node(0, 1, "small");
     let failed = || {
-        let story = Story::new().grouped().group(0, "small", 0, bounds(0, 3)).scale(100, "small", 1, 200);
-        let story = story.group(101, "small", 1, json!({})).machine(
+        let story = Story::new().grouped().group(0, "small", 0, &bounds(0, 3)).scale(100, "small", 1, 200);
+        let story = story.group(101, "small", 1, &json!({})).machine(
             101,
             1,
             "small",
-            json!({"phase": "Provisioning"}),
+            &json!({"phase": "Provisioning"}),
         );
-        story.machine(120, 1, "small", json!({"phase": "Failed", "failureMessage": "no quota"}))
+        story.machine(120, 1, "small", &json!({"phase": "Failed", "failureMessage": "no quota"}))
     };
     let mark = || json!("now");
     vec![
@@ -169,18 +170,18 @@ fn machines() -> Vec<Case> {
         ("SF-15", "not_marked", "violated", one().scale(701, "small", 0, 200).told(702, 1, "small").end(900)),
         ("SF-15", "nothing_goes", "unknown", one().end(900)),
         ("HY-09", "taken_back", "held", {
-            let story = one().mark(700, 1, "small", mark()).scale(701, "small", 0, 500);
-            story.mark(705, 1, "small", Value::Null).end(900)
+            let story = one().mark(700, 1, "small", &mark()).scale(701, "small", 0, 500);
+            story.mark(705, 1, "small", &Value::Null).end(900)
         }),
         (
             "HY-09",
             "left",
             "violated",
-            one().mark(700, 1, "small", mark()).scale(701, "small", 0, 500).end(900),
+            one().mark(700, 1, "small", &mark()).scale(701, "small", 0, 500).end(900),
         ),
         ("HY-09", "nothing_fails", "unknown", one().end(900)),
         ("BO-08", "at_once", "held", {
-            failed().mark(150, 1, "small", mark()).scale(151, "small", 0, 200).told(152, 1, "small").end(900)
+            failed().mark(150, 1, "small", &mark()).scale(151, "small", 0, 200).told(152, 1, "small").end(900)
         }),
         ("BO-08", "waited_for", "violated", failed().end(900)),
         ("BO-08", "it_comes", "unknown", one().end(900)),
