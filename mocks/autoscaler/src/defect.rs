@@ -129,7 +129,7 @@ defects! {
     ListsInEveryLoop "lists-in-every-loop" "HY-08" "asks for all servers in every loop",
     AcceptsBadPools "accepts-bad-pools" "CF-01" "starts though a pool has no configuration",
     IgnoresCreationTimeout "ignores-creation-timeout" "CF-02" "gives servers five minutes whatever it is told",
-    StartsLate "starts-late" "CF-05" "waits for a minute and a half before it begins",
+    StartsLate "starts-late" "CF-05" "waits for almost two minutes before it begins",
     TakesAnyImage "takes-any-image" "CF-03" "takes the first image that there is",
     IgnoresMissingNetwork "ignores-missing-network" "CF-07" "buys without the network that it cannot find",
 }

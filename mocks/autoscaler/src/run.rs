@@ -52,7 +52,7 @@ impl Autoscaler {
     /// Loops for ever, and does nothing while the term does not hold.
     pub(crate) async fn run(&mut self, health: &Health, term: &Term) {
         if self.hands.settings.has(Defect::StartsLate) {
-            self.clock().sleep(std::time::Duration::from_secs(90)).await;
+            self.clock().sleep(std::time::Duration::from_secs(110)).await;
         }
         self.clean_up().await;
         health.begin();
