@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod explain;
 mod files;
+mod flavour;
 mod interruption;
 mod lint;
 mod list;

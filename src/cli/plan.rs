@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{complain, files, say};
+use super::{complain, files, flavour, say};
 use crate::cloud;
 use crate::exit::Exit;
 use crate::plan;
@@ -15,9 +15,10 @@ pub(super) const EXAMPLES: &str = "Examples:
 pub(super) struct Arguments {
     /// The scenario
     scenario: PathBuf,
-    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
-    #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
-    subject: String,
+    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers; the autoscaler that comes along,
+    /// if left out
+    #[arg(long, value_name = "PROFILE")]
+    subject: Option<String>,
     /// What everything is drawn from
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -28,8 +29,10 @@ pub(super) struct Arguments {
 
 pub(super) fn plan(arguments: &Arguments) -> Result<Exit, Exit> {
     // Both are read, so that the mistakes of both are told.
-    let (scenario, profile) = (files::scenario(&arguments.scenario), files::profile(&arguments.subject));
-    let (scenario, profile) = (scenario?, profile?);
+    let scenario = files::scenario(&arguments.scenario);
+    let named = arguments.subject.as_deref().map(files::profile);
+    let scenario = scenario?;
+    let profile = named.unwrap_or_else(|| files::profile(flavour::of(&scenario)?))?;
     let plan = plan::make(&scenario, &profile, arguments.seed, &cloud::room).map_err(|error| {
         complain(&format!("error: {}: failed to {error}", arguments.scenario.display()));
         Exit::BadInput

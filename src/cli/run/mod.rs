@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use mock_clock::{Clock as _, Mode, VirtualClock};
 
 use super::check::{exit, reports};
-use super::{complain, files, say};
+use super::{complain, files, flavour, say};
 use crate::cloud;
 use crate::cluster::{Choice, ClusterError};
 use crate::exit::Exit;
@@ -46,9 +46,10 @@ pub(super) struct Arguments {
     /// Scenarios, or folders with scenarios
     #[arg(default_value = "suites/incidents", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
-    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers
-    #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
-    subject: String,
+    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers; the autoscaler that comes along,
+    /// in the flavour that each scenario is about, if left out
+    #[arg(long, value_name = "PROFILE")]
+    subject: Option<String>,
     /// The subject's program, instead of the one its profile names
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
@@ -79,21 +80,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         complain(&format!("error: failed to {}", ClusterError::NotRealTime));
         return Err(Exit::BadInput);
     }
-    let subject = Subject::find(&arguments.subject, arguments.binary.as_deref())?;
     let scenarios = scenarios(&arguments.scenarios)?;
     let first = arguments.seed.unwrap_or_else(drawn_seed);
-    let scenarios = applicable(scenarios, &subject, first)?;
+    let parts = cast(arguments, scenarios, first)?;
     let directory = directory(arguments)?;
-    say(&format!(
-        "{}{} against {} scenario{}, seed {first}; histories in {}",
-        subject.profile.name,
-        subject.version.map_or_else(String::new, |version| format!(" {version}")),
-        scenarios.len(),
-        if scenarios.len() == 1 { "" } else { "s" },
-        directory.display(),
-    ))?;
-    let mut live = Live::new(scenarios.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
-    let errands = errands(arguments, &subject, &scenarios, first, &directory, live.looks())?;
+    say(&format!("{}, seed {first}; histories in {}", who(&parts), directory.display()))?;
+    let mut live = Live::new(parts.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
+    let errands = errands(arguments, &parts, first, &directory, live.looks())?;
     let jobs = arguments.jobs.unwrap_or_else(processors) as usize;
     let mut interrupted = false;
     let done = abreast::all(&subject::own()?, &errands, jobs, &mut |seen| match seen {
@@ -133,16 +126,26 @@ fn scenarios(named: &[PathBuf]) -> Result<Vec<(PathBuf, Scenario)>, Exit> {
     Ok(all?.into_iter().map(|(scenario, path)| (path, scenario)).collect())
 }
 
-/// Those that are about this subject; the others are told.
-fn applicable(
-    scenarios: Vec<(PathBuf, Scenario)>,
-    subject: &Subject,
-    seed: u64,
-) -> Result<Vec<(PathBuf, u32)>, Exit> {
-    let (mut about, mut wrong) = (Vec::new(), false);
+/// A scenario, and who is asked.
+struct Part {
+    scenario: PathBuf,
+    replicas: u32,
+    subject: Subject,
+}
+
+/// Who is asked in which scenario: whoever was named; otherwise each scenario has the flavour that it is about. Scenarios
+/// that are not about their subject are told, and left out.
+fn cast(arguments: &Arguments, scenarios: Vec<(PathBuf, Scenario)>, seed: u64) -> Result<Vec<Part>, Exit> {
+    let mut subjects: BTreeMap<String, Subject> = BTreeMap::new();
+    let (mut parts, mut wrong) = (Vec::new(), false);
     for (path, scenario) in scenarios {
+        let name = arguments.subject.as_deref().map_or_else(|| flavour::of(&scenario), Ok)?;
+        if !subjects.contains_key(name) {
+            subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref())?);
+        }
+        let subject = subjects[name].clone();
         match plan::make(&scenario, &subject.profile, seed, &cloud::room) {
-            Ok(plan) => about.push((path, plan.replicas)),
+            Ok(plan) => parts.push(Part { scenario: path, replicas: plan.replicas, subject }),
             Err(error) if error.is_about_subject() => {
                 say(&format!("not applicable {}: {error}", path.display()))?;
             }
@@ -152,14 +155,29 @@ fn applicable(
             }
         }
     }
-    if wrong {
-        return Err(Exit::BadInput);
+    if parts.is_empty() && !wrong {
+        let names: Vec<&str> = subjects.values().map(|subject| subject.profile.name.as_str()).collect();
+        complain(&format!("error: failed to find a scenario that is about {}", names.join(" or ")));
+        wrong = true;
     }
-    if about.is_empty() {
-        complain(&format!("error: failed to find a scenario that is about {}", subject.profile.name));
-        return Err(Exit::BadInput);
+    if wrong { Err(Exit::BadInput) } else { Ok(parts) }
+}
+
+/// Who is asked, and how much.
+fn who(parts: &[Part]) -> String {
+    let mut asked: Vec<(String, usize)> = Vec::new();
+    for Part { subject, .. } in parts {
+        let version = subject.version.map_or_else(String::new, |version| format!(" {version}"));
+        let name = format!("{}{version}", subject.profile.name);
+        match asked.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => asked.push((name, 1)),
+        }
     }
-    Ok(about)
+    let told = asked.iter().map(|(name, count)| {
+        format!("{name} against {count} scenario{}", if *count == 1 { "" } else { "s" })
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// Where everything is written, by its whole path: subjects run elsewhere.
@@ -175,8 +193,7 @@ fn directory(arguments: &Arguments) -> Result<PathBuf, Exit> {
 /// What is to be done, one seed after the other.
 fn errands(
     arguments: &Arguments,
-    subject: &Subject,
-    scenarios: &[(PathBuf, u32)],
+    parts: &[Part],
     first: u64,
     directory: &Path,
     live: bool,
@@ -184,7 +201,7 @@ fn errands(
     let mut names: BTreeMap<String, u32> = BTreeMap::new();
     let mut errands = Vec::new();
     for seed in first..first.saturating_add(arguments.repeat) {
-        for (scenario, replicas) in scenarios {
+        for Part { scenario, replicas, subject } in parts {
             let stem = scenario.file_stem().unwrap_or_default().to_string_lossy();
             let name = format!("{stem}-{seed}");
             let taken = names.entry(name.clone()).or_default();
