@@ -38,12 +38,13 @@ fn check(history: &History) -> Verdict {
             for spell in scene.roll_outs(&pool.name) {
                 judge(scene, &mut tally, &pool.name, &spell);
                 let tested = vacancies(scene, true).into_iter().any(|vacancy| {
-                    let ripe = vacancy.spell.from + unneeded + scene.slack();
+                    let Some(awake) = scene.awake_from(vacancy.spell.from, scene.end) else { return false };
+                    let ripe = awake + unneeded + scene.slack();
                     vacancy.pool.name == pool.name
                         && spell.touches(ripe, ripe)
                         && spell.to.is_none_or(|to| ripe < to)
-                        && vacancy.spell.spans(vacancy.spell.from, ripe)
-                        && scene.watched(vacancy.spell.from, ripe)
+                        && vacancy.spell.spans(awake, ripe)
+                        && scene.watched(awake, ripe)
                 });
                 if tested {
                     tally.exercised();

@@ -40,8 +40,10 @@ async fn pause(shop: &Shop, deployment: &DynamicObject, name: &str) {
     let wanted = shop.site.injuries.find(|injury| matches!(injury, Injury::Paused { pool } if pool == name));
     let paused = deployment.annotations().get(PAUSED).is_some_and(|by| by == BY_A_FAULT);
     if wanted.is_some() != paused {
-        let by = wanted.map(|_| BY_A_FAULT);
+        let by = wanted.as_ref().map(|_| BY_A_FAULT);
         shop.patch(Kind::Deployment, name, &json!({"metadata": {"annotations": {PAUSED: by}}})).await;
+        // From here on whoever looks must leave it alone.
+        wanted.inspect(|wound| wound.bite(name));
     }
 }
 
@@ -56,10 +58,6 @@ async fn reconcile(shop: &Shop, deployment: &DynamicObject) {
     let name = deployment.name_any();
     pause(shop, deployment, &name).await;
     if is_paused(deployment) {
-        let paused = |injury: &Injury| matches!(injury, Injury::Paused { pool } if *pool == name);
-        if newest.is_none() || !aims.is_empty() {
-            shop.site.injuries.find(paused).inspect(|wound| wound.bite(&name));
-        }
         return;
     }
     if newest.is_none() {
