@@ -51,7 +51,9 @@ struct Told<'h> {
 }
 
 fn check(history: &History) -> Verdict {
-    timed(history, [Timer::CreationTimeout, Timer::ReactionTime], |scene, [creation, reaction]| {
+    timed(history, [Timer::ReactionTime], |scene, [reaction]| {
+        // Who does not wait for machines has told at once.
+        let creation = scene.timer(Timer::CreationTimeout);
         let told = told(history);
         let mut tally = Tally::default();
         if told.is_empty() {
@@ -72,7 +74,7 @@ fn check(history: &History) -> Verdict {
             }
         };
         for (order, pool) in made(scene, creation) {
-            let until = order.began + creation + window;
+            let until = order.began + creation.unwrap_or_default() + window;
             let good = tells("ScaledUpGroup", "ConfigMap", None, order.began, until);
             judge(
                 good,
@@ -112,9 +114,10 @@ fn check(history: &History) -> Verdict {
 }
 
 /// Orders whose servers were made in time and not thrown away all the same, with their pools.
-fn made<'s>(scene: &'s Scene<'_>, creation: Duration) -> impl Iterator<Item = (&'s Order, &'s Pool)> {
+fn made<'s>(scene: &'s Scene<'_>, creation: Option<Duration>) -> impl Iterator<Item = (&'s Order, &'s Pool)> {
     first_attempts(scene).filter(|order| order.taken()).filter_map(move |order| {
         let pool = scene.pool(order.pool.as_deref()?)?;
+        let Some(creation) = creation else { return Some((order, pool)) };
         let track = scene.servers.get(&scene.server_of(order)?)?;
         let made = track.ever(order.began, order.began + creation - TIE, |server| server.status == "running");
         let kept = track.at(order.began + creation + scene.slack()).is_some();
