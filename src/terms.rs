@@ -2,8 +2,13 @@
 //!
 //! Plain values that store and compare. They know no file and no cluster.
 
+mod karpenter;
 mod machine;
 
+pub use karpenter::{
+    Consolidate, Disruption, DisruptionBudget, DisruptionReason, Karpenter, KarpenterApi, KarpenterCloud,
+    NodeClass,
+};
 pub use machine::{Machine, MachineEvent, Stage};
 
 use std::borrow::Cow;
@@ -31,6 +36,14 @@ pub enum Provider {
 impl Provider {
     /// All of them.
     pub const ALL: [Provider; 3] = [Provider::Hetzner, Provider::Clusterapi, Provider::Karpenter];
+
+    /// The label by which a node says to which pool it belongs.
+    pub fn pool_label(self) -> &'static str {
+        match self {
+            Provider::Hetzner | Provider::Clusterapi => "hcloud/node-group",
+            Provider::Karpenter => "karpenter.sh/nodepool",
+        }
+    }
 }
 
 impl fmt::Display for Provider {
@@ -299,6 +312,15 @@ pub struct Pool {
     /// The higher is bought first, where the subject knows priorities.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
+    /// Further machines that its nodes may be instead, where the subject chooses.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+    /// Taints of new nodes that somebody else takes away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub startup_taints: Vec<Taint>,
+    /// How Karpenter disrupts its nodes, if the scenario says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disruption: Option<Disruption>,
     /// How many there are when the run begins, with their nodes.
     #[serde(default)]
     pub initial: u32,

@@ -1,11 +1,14 @@
 //! Custom resource definitions, made before anybody looks at their objects: from the texts of files, of ours or of a vendor.
+//! And objects that must be there before anybody starts.
 
 use std::time::Duration;
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::api::{Api, PostParams};
+use kube::api::{Api, ApiResource, DynamicObject, PostParams};
+use kube::core::GroupVersionKind;
 use kube::{Client, ResourceExt as _};
 use mock_clock::{Clock as _, VirtualClock};
+use serde_json::Value;
 
 use super::ClusterError;
 
@@ -39,10 +42,34 @@ pub async fn define<T: AsRef<str>>(
     Ok(())
 }
 
+/// Makes objects of any kind that is served; one that is there already stays as it is. Says which could not be made.
+pub async fn install(client: &Client, objects: &[Value]) -> Result<(), (String, kube::Error)> {
+    for object in objects {
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let (kind, name) = (word(&object["kind"]), word(&object["metadata"]["name"]));
+        let failed = |error| (format!("make {kind} {name}"), error);
+        let version = word(&object["apiVersion"]);
+        let (group, version) = version.split_once('/').unwrap_or(("", &version));
+        let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, &kind));
+        let api: Api<DynamicObject> = match object["metadata"]["namespace"].as_str() {
+            Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
+            None => Api::all_with(client.clone(), &resource),
+        };
+        let made =
+            serde_json::from_value(object.clone()).map_err(|error| failed(kube::Error::SerdeError(error)))?;
+        match api.create(&PostParams::default(), &made).await {
+            Ok(_) => {}
+            Err(kube::Error::Api(status)) if status.code == 409 => {}
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(())
+}
+
 /// The definitions in one text; whatever else stands there is somebody else's business.
 fn read(text: &str) -> Result<Vec<CustomResourceDefinition>, ClusterError> {
     let wrong = |error: &dyn std::fmt::Display| ClusterError::Definition(format!("read it: {error}"));
-    let documents: Vec<serde_json::Value> = serde_yaml::from_multiple(text).map_err(|error| wrong(&error))?;
+    let documents: Vec<Value> = serde_yaml::from_multiple(text).map_err(|error| wrong(&error))?;
     let definitions = documents.into_iter().filter(|it| it["kind"] == "CustomResourceDefinition");
     definitions.map(|it| serde_json::from_value(it).map_err(|error| wrong(&error))).collect()
 }

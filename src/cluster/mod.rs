@@ -14,7 +14,7 @@ mod observer;
 mod readiness;
 
 pub use choice::Choice;
-pub use definitions::define;
+pub use definitions::{define, install};
 pub use embedded::Embedded;
 pub use envtest::Envtest;
 pub use existing::Existing;

@@ -18,7 +18,7 @@ const fn described(code: &'static str, name: &'static str, does: &'static str) -
     Described { code, name, does }
 }
 
-const CATALOGUE: [Described; 19] = [
+const CATALOGUE: [Described; 22] = [
     described(
         "F101",
         "slow_kubelet",
@@ -36,6 +36,13 @@ const CATALOGUE: [Described; 19] = [
     described("F107", "pod_never_ends", "pods of a workload ignore that they should end"),
     described("F108", "world_clock", "the wall clock of the nodes is wrong"),
     described("F201", "lease_leak", "leases of nobody come into being"),
+    described(
+        "F203",
+        "zombie_kubelets",
+        "kubelets live on when their nodes are gone, and make leases of nobody",
+    ),
+    described("F204", "stuck_attachment", "a volume stays attached to each node of a pool"),
+    described("F205", "taints_by_hand", "somebody taints each node of a pool as soon as it is there"),
     described("F202", "edits", "somebody else edits objects all the time"),
     described("F301", "evictions_refused", "evictions are answered with 429"),
     described(
@@ -70,6 +77,9 @@ pub(super) fn code(spec: &FaultSpec) -> Code {
         FaultSpec::WorldClock { .. } => "F108",
         FaultSpec::LeaseLeak { .. } => "F201",
         FaultSpec::Edits { .. } => "F202",
+        FaultSpec::ZombieKubelets { .. } => "F203",
+        FaultSpec::StuckAttachment { .. } => "F204",
+        FaultSpec::TaintsByHand { .. } => "F205",
         FaultSpec::EvictionsRefused => "F301",
         FaultSpec::Calls { .. } => "F302",
         FaultSpec::ApiGroupMissing(_) => "F303",

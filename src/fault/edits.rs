@@ -14,11 +14,13 @@ use crate::plan::{Edit, EditedBy};
 
 /// Kinds that can be edited, with group, version and, if they have namespaces, the one that is meant.
 /// A version that is left out is the one that the cluster prefers.
-pub(super) const KINDS: [(&str, &str, &str, Option<&str>); 8] = [
+pub(super) const KINDS: [(&str, &str, &str, Option<&str>); 10] = [
     ("Node", "", "v1", None),
     ("Pod", "", "v1", Some("default")),
     ("ConfigMap", "", "v1", Some("kube-system")),
     ("Deployment", "apps", "v1", Some("default")),
+    ("NodeClaim", "karpenter.sh", "", None),
+    ("NodePool", "karpenter.sh", "", None),
     ("Lease", "coordination.k8s.io", "v1", Some("kube-system")),
     ("MachineDeployment", "cluster.x-k8s.io", "", Some("default")),
     ("MachineSet", "cluster.x-k8s.io", "", Some("default")),
@@ -27,8 +29,8 @@ pub(super) const KINDS: [(&str, &str, &str, Option<&str>); 8] = [
 
 /// Where leases of nodes are.
 const NODE_LEASES: &str = "kube-node-lease";
-/// The group of kinds that the API server knows only by their definitions.
-const CUSTOM: &str = "cluster.x-k8s.io";
+/// The groups of kinds that the API server knows only by their definitions.
+const CUSTOM: [&str; 2] = ["cluster.x-k8s.io", "karpenter.sh"];
 /// What marks an edit.
 const MARK: &str = "scaleproof.dev/edited";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -120,7 +122,7 @@ impl Editor {
             Edit::Annotations => self.write(objects, name, &json!({"metadata": {"annotations": mark}})).await,
             Edit::Status => {
                 let condition = json!({"type": MARK, "status": "True", "reason": format!("Edit{number}")});
-                if self.kind.1 == CUSTOM {
+                if CUSTOM.contains(&self.kind.1) {
                     return self.condition(objects, name, number).await;
                 }
                 let patch = json!({"status": {"conditions": [condition]}});

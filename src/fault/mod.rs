@@ -5,6 +5,7 @@
 
 mod catalogue;
 mod edits;
+mod nodes;
 
 pub use catalogue::{Described, catalogue};
 
@@ -59,8 +60,19 @@ struct Wound {
 enum Kind {
     World(Hurt),
     Rule,
-    Cloud { id: TroubleId, watch: AbortHandle },
-    Task { task: AbortHandle, bites: Arc<AtomicU64> },
+    Cloud {
+        id: TroubleId,
+        watch: AbortHandle,
+    },
+    Task {
+        task: AbortHandle,
+        bites: Arc<AtomicU64>,
+    },
+    /// As a task, and what it has made is taken away.
+    Attachments {
+        task: AbortHandle,
+        bites: Arc<AtomicU64>,
+    },
 }
 
 impl Ward {
@@ -92,6 +104,11 @@ impl Ward {
                 task.abort();
                 bites.load(Ordering::Relaxed)
             }
+            Kind::Attachments { task, bites } => {
+                task.abort();
+                tokio::spawn(nodes::detach(self.victims.client.clone()));
+                bites.load(Ordering::Relaxed)
+            }
         };
         if bites == 0 {
             self.never_bit.push(name.to_owned());
@@ -115,7 +132,7 @@ impl Ward {
             Kind::World(hurt) => hurt.bites() > 0,
             Kind::Rule => self.victims.door.rules().bites(name).is_some_and(|bites| bites > 0),
             Kind::Cloud { id, .. } => self.victims.cloud.bites(*id) > 0,
-            Kind::Task { bites, .. } => bites.load(Ordering::Relaxed) > 0,
+            Kind::Task { bites, .. } | Kind::Attachments { bites, .. } => bites.load(Ordering::Relaxed) > 0,
         })
     }
 
@@ -194,6 +211,18 @@ impl Ward {
             FaultSpec::ApiGroupMissing(group) => {
                 let on = CallMatch { path: Some(format!("/apis/{group}*")), ..CallMatch::default() };
                 self.rule(name, Injury::new(on, Fate::Answer(Answer::of(404)), None), *bite)
+            }
+            FaultSpec::ZombieKubelets { pool } => Kind::World(world.zombie_kubelets(pool.as_deref(), bite)),
+            FaultSpec::StuckAttachment { pool } => {
+                let bites = Arc::new(AtomicU64::new(0));
+                let task = nodes::attach(self.victims.clone(), pool.clone(), Arc::clone(&bites), bite);
+                Kind::Attachments { task: tokio::spawn(task).abort_handle(), bites }
+            }
+            FaultSpec::TaintsByHand { pool, taint } => {
+                let bites = Arc::new(AtomicU64::new(0));
+                let task =
+                    nodes::taint(self.victims.clone(), pool.clone(), taint.clone(), Arc::clone(&bites), bite);
+                Kind::Task { task: tokio::spawn(task).abort_handle(), bites }
             }
             FaultSpec::Edits { kind, name, per_minute, what, by } => {
                 let bites = Arc::new(AtomicU64::new(0));

@@ -7,10 +7,11 @@ use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
 use crate::scenario::{
-    ByHand, CallMatch, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec, Scenario, Step, SubjectDeed, Until,
+    ByHand, CallMatch, DisruptionSpec, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec, Scenario, Span,
+    Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
-use crate::terms::{Api, Period, Pool, Provider, Room, Taint, Timer, Timers};
+use crate::terms::{Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers};
 
 /// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
 const AROUND: Duration = Duration::from_secs(15 * 60);
@@ -35,7 +36,7 @@ pub fn make(
     if let Some(option) = given.options.keys().find(|option| !profile.options.contains_key(option)) {
         return Err(PlanError::Option { profile: profile.name.clone(), option: *option });
     }
-    if let Some((what, needs)) = scenario.steps.iter().find_map(|step| market(step, profile.provider)) {
+    if let Some((what, needs)) = foreign(scenario, profile) {
         return Err(PlanError::Provider { profile: profile.name.clone(), what, needs });
     }
     let timers = timers(scenario, profile)?;
@@ -47,8 +48,11 @@ pub fn make(
         steps.push(Planned { says: words::act(&act), act, seed: draw.number() });
     }
     let converge = scenario.converge.map_or(Ok(Period(CONVERGE)), |span| spans.period(span))?;
-    let pools =
-        given.pools.iter().map(|(name, spec)| pool(name, spec, machine_room)).collect::<Result<_, _>>()?;
+    let pools = given
+        .pools
+        .iter()
+        .map(|(name, spec)| pool(name, spec, &spans, machine_room))
+        .collect::<Result<_, _>>()?;
     Ok(Plan {
         seed,
         pools,
@@ -67,10 +71,19 @@ pub fn make(
     })
 }
 
-/// What of a step there is not with this provider, and the one it needs.
-fn market(step: &Step, provider: Provider) -> Option<(&'static str, Provider)> {
+/// What of a scenario there is not with this subject, and the provider that it needs.
+fn foreign(scenario: &Scenario, profile: &Profile) -> Option<(&'static str, Provider)> {
+    let pools = scenario.given.pools.values().any(PoolSpec::is_karpenters);
+    let pools = pools.then_some(("`disruption`, `also` or `startup_taints` of a pool", Provider::Karpenter));
+    let at_the_cloud = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Hetzner);
+    let has = |needs| needs == profile.provider || needs == Provider::Hetzner && at_the_cloud;
+    pools.into_iter().chain(scenario.steps.iter().filter_map(market)).find(|&(_, needs)| !has(needs))
+}
+
+/// What a step is about, and the provider that it needs, if not everyone will do.
+fn market(step: &Step) -> Option<(&'static str, Provider)> {
     let of_the_cloud = |on: &CallMatch| on.to == Some(Api::Cloud);
-    let (what, needs) = match step {
+    Some(match step {
         Step::Cloud(_) | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. }) => {
             ("the cloud", Provider::Hetzner)
         }
@@ -87,9 +100,12 @@ fn market(step: &Step, provider: Provider) -> Option<(&'static str, Provider)> {
                 | FaultSpec::PausedGroup { .. },
             ..
         }) => ("machine deployments", Provider::Clusterapi),
+        Step::Pool(_) => ("a pool that is an object", Provider::Karpenter),
+        Step::Hurt(Hurt { fault: FaultSpec::ZombieKubelets { .. }, .. }) => {
+            ("kubelets that outlive their node", Provider::Karpenter)
+        }
         _ => return None,
-    };
-    (needs != provider).then_some((what, needs))
+    })
 }
 
 /// The timers of the profile, but for those that the scenario sets: these against those.
@@ -111,7 +127,12 @@ fn sets(profile: &Profile, timer: Timer) -> bool {
     profile.timers.contains_key(&timer) && profile.sets(timer)
 }
 
-fn pool(name: &str, spec: &PoolSpec, machine_room: &dyn Fn(&str) -> Option<Room>) -> Result<Pool, PlanError> {
+fn pool(
+    name: &str,
+    spec: &PoolSpec,
+    spans: &Resolver<'_>,
+    machine_room: &dyn Fn(&str) -> Option<Room>,
+) -> Result<Pool, PlanError> {
     let unknown = || PlanError::Machine { pool: name.to_owned(), machine: spec.machine.clone() };
     Ok(Pool {
         name: name.to_owned(),
@@ -122,8 +143,26 @@ fn pool(name: &str, spec: &PoolSpec, machine_room: &dyn Fn(&str) -> Option<Room>
         labels: spec.labels.clone(),
         taints: spec.taints.clone(),
         priority: spec.priority,
+        also: spec.also.clone(),
+        startup_taints: spec.startup_taints.clone(),
+        disruption: spec
+            .disruption
+            .as_ref()
+            .map(|disruption| disruption_of(disruption, spans))
+            .transpose()?,
         initial: spec.initial,
         room: machine_room(&spec.machine).ok_or_else(unknown)?,
+    })
+}
+
+fn disruption_of(spec: &DisruptionSpec, spans: &Resolver<'_>) -> Result<Disruption, PlanError> {
+    let period = |span: Option<Span>| span.map(|span| spans.period(span)).transpose();
+    Ok(Disruption {
+        consolidate: spec.consolidate,
+        after: period(spec.after)?,
+        budgets: spec.budgets.clone(),
+        expire_after: period(spec.expire_after)?,
+        grace: period(spec.grace)?,
     })
 }
 
@@ -157,6 +196,7 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
         Step::Heal(name) => Act::Heal(name.clone()),
         Step::Node(ByHand { deed, pool }) => Act::Node { deed: deed.clone(), pool: pool.clone() },
         Step::Group(GroupByHand { deed, pool }) => Act::Group { deed: deed.clone(), pool: pool.clone() },
+        Step::Pool(edit) => Act::Pool(edit.clone()),
         Step::Cloud(deed) => Act::Cloud(deed.clone()),
         Step::Subject(SubjectDeed::Pause(span)) => Act::Subject(SubjectDeed::Pause(spans.fixed(*span)?)),
         Step::Subject(deed) => Act::Subject(deed.clone()),

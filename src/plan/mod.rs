@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, EditedBy, FateSpec, FaultSpec, FixedNode, GroupDeed, NodeDeed, Span,
-    SubjectDeed, VolumeSpec, Workload, WorkloadKind,
+    Apart, CallMatch, Condition, Edit, EditedBy, FateSpec, FaultSpec, FixedNode, GroupDeed, NodeDeed,
+    PoolEdit, Span, SubjectDeed, VolumeSpec, Workload, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 
@@ -111,6 +111,8 @@ pub enum Act {
         /// To this pool.
         pool: String,
     },
+    /// Something is done to a pool by hand.
+    Pool(PoolEdit),
     /// Something is done to the cloud by hand.
     Cloud(serde_json::Value),
     /// Something is done to the subject.

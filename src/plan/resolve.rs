@@ -61,6 +61,9 @@ impl<'a> Resolver<'a> {
             | FaultSpec::PodNeverEnds(_)
             | FaultSpec::EvictionsRefused
             | FaultSpec::LeaseLeak { .. }
+            | FaultSpec::ZombieKubelets { .. }
+            | FaultSpec::StuckAttachment { .. }
+            | FaultSpec::TaintsByHand { .. }
             | FaultSpec::Edits { .. }
             | FaultSpec::Cloud(_)
             | FaultSpec::MachinesRefused { .. }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Act;
-use crate::scenario::{Condition, GroupDeed, NodeDeed, Span, SubjectDeed, Workload, WorkloadKind};
+use crate::scenario::{Condition, GroupDeed, NodeDeed, PoolEdit, Span, SubjectDeed, Workload, WorkloadKind};
 
 /// A step.
 pub(super) fn act(act: &Act) -> String {
@@ -21,6 +21,11 @@ pub(super) fn act(act: &Act) -> String {
         Act::Heal(name) => format!("heal {name}"),
         Act::Node { deed, pool } => format!("{} a node of {pool}", node(deed)),
         Act::Group { deed, pool } => group(deed, pool),
+        Act::Pool(PoolEdit { name, label, weight }) => {
+            let label = label.as_ref().map(|label| format!(" label {}={}", label.key, label.value));
+            let weight = weight.map(|weight| format!(" weight {weight}"));
+            format!("give pool {name}{}{}", label.unwrap_or_default(), weight.unwrap_or_default())
+        }
         Act::Cloud(deed) => format!("by hand in the cloud: {}", short(deed)),
         Act::Subject(deed) => subject(deed),
     }
@@ -62,6 +67,7 @@ fn node(deed: &NodeDeed) -> String {
         NodeDeed::Cordon => "cordon".to_owned(),
         NodeDeed::Uncordon => "uncordon".to_owned(),
         NodeDeed::Taint(taint) => format!("taint ({}={}:{})", taint.key, taint.value, taint.effect),
+        NodeDeed::Untaint(key) => format!("take the taint {key} from"),
         NodeDeed::Annotate { key, value: Some(value) } => format!("annotate ({key}={value})"),
         NodeDeed::Annotate { key, value: None } => format!("take the annotation {key} from"),
         NodeDeed::Delete => "delete".to_owned(),

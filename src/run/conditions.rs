@@ -59,7 +59,7 @@ impl Stage {
                 (there != *count).then(|| format!("{pool} has {there} servers"))
             }
             Condition::ReadyNodes { pool, count } => {
-                let ready = live.ready_nodes(POOL, pool);
+                let ready = live.ready_nodes(self.pool_label, pool);
                 (ready != *count as usize).then(|| format!("{pool} has {ready} ready nodes"))
             }
             Condition::Ordered(pool) => {

@@ -1,14 +1,14 @@
 //! What somebody does by hand: to nodes, and to the subject.
 
 use k8s_openapi::api::core::v1::Node;
-use kube::api::{Api, DeleteParams, Patch, PatchParams};
+use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, Patch, PatchParams};
+use kube::core::GroupVersionKind;
 use mock_clock::Clock as _;
 use serde_json::json;
 
 use super::RunError;
 use super::stage::Stage;
-use crate::cloud::POOL;
-use crate::plan::{GroupDeed, NodeDeed, Span, SubjectDeed};
+use crate::plan::{GroupDeed, NodeDeed, PoolEdit, Span, SubjectDeed};
 use crate::subject::LeaseName;
 use crate::world::bounds;
 
@@ -20,7 +20,7 @@ impl Stage {
         pool: &str,
         seed: u64,
     ) -> Result<(), RunError> {
-        let names: Vec<String> = self.observer.live().nodes(POOL, pool).into_keys().collect();
+        let names: Vec<String> = self.observer.live().nodes(self.pool_label, pool).into_keys().collect();
         let Some(drawn) =
             usize::try_from(seed % (names.len().max(1) as u64)).ok().and_then(|at| names.get(at))
         else {
@@ -33,6 +33,15 @@ impl Stage {
             NodeDeed::Taint(taint) => {
                 let taint = json!({"key": taint.key, "value": taint.value, "effect": taint.effect});
                 json!({"spec": {"taints": [taint]}})
+            }
+            NodeDeed::Untaint(key) => {
+                let node =
+                    nodes.get(drawn).await.map_err(|e| RunError::Kube(format!("read node {drawn}"), e))?;
+                let taints = node.spec.and_then(|spec| spec.taints).unwrap_or_default();
+                let kept: Vec<_> = taints.into_iter().filter(|taint| taint.key != *key).collect();
+                let patch = json!({"spec": {"taints": kept}, "metadata": {"resourceVersion": node.metadata.resource_version}});
+                let done = nodes.patch(drawn, &PatchParams::default(), &Patch::Merge(patch)).await;
+                return done.map(drop).map_err(|e| RunError::Kube(format!("change node {drawn}"), e));
             }
             NodeDeed::Annotate { key, value } => json!({"metadata": {"annotations": {key.clone(): value}}}),
             NodeDeed::Delete => {
@@ -58,6 +67,22 @@ impl Stage {
         };
         let done = cluster_api.change_deployment(pool, &patch).await;
         done.map_err(|e| RunError::Kube(format!("change the machine deployment {pool}"), e))
+    }
+
+    /// Changes the object of a pool.
+    pub(super) async fn edit_pool(&self, edit: &PoolEdit) -> Result<(), RunError> {
+        let Some(karpenter) = &self.karpenter else { return Ok(()) };
+        let kind = GroupVersionKind::gvk("karpenter.sh", karpenter.api.word(), "NodePool");
+        let pools: Api<DynamicObject> = Api::all_with(self.client.clone(), &ApiResource::from_gvk(&kind));
+        let mut patch = json!({});
+        if let Some(label) = &edit.label {
+            patch["spec"]["template"]["metadata"]["labels"][&label.key] = json!(label.value);
+        }
+        if let Some(weight) = edit.weight {
+            patch["spec"]["weight"] = json!(weight);
+        }
+        let done = pools.patch(&edit.name, &PatchParams::default(), &Patch::Merge(patch)).await;
+        done.map(drop).map_err(|e| RunError::Kube(format!("change pool {}", edit.name), e))
     }
 
     /// Does something to the subject: to its first replica, or to the one that leads.

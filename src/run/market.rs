@@ -1,45 +1,67 @@
-//! Where the subject buys nodes, by its provider: the cloud, or machine deployments in the cluster itself. What must be there
-//! before anything else, what is watched beside the rest, and who makes the machines.
+//! Where the subject buys nodes, by its provider: the cloud, machine deployments in the cluster itself, or by way of claims.
+//! What must be there before anything else, what is watched beside the rest, and who makes the machines.
 
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, PostParams};
-use mock_clock::VirtualClock;
-use serde_json::json;
+use mock_clock::{Clock as _, VirtualClock};
+use serde_json::{Value, json};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
-use super::RunError;
 use super::stage::Stage;
-use crate::cluster::{Watched, define};
+use super::{Order, RunError};
+use crate::cloud;
+use crate::cluster::{Watched, define, install};
 use crate::plan::Plan;
-use crate::terms::{MachineEvent, Pool, Provider};
-use crate::world::{self, ClusterApi, Contract, World};
+use crate::terms::{Karpenter, KarpenterCloud, MachineEvent, Pool, Provider, Timer};
+use crate::world::{self, ClusterApi, Contract, World, karpenter};
 
 /// The group of Cluster API.
 const GROUP: &str = "cluster.x-k8s.io";
 
+/// Karpenter's group.
+const KARPENTER: &str = "karpenter.sh";
+
 /// Where nodes are bought.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Market {
+pub(super) enum Market<'a> {
     /// At the cloud.
     Cloud,
     /// In machine deployments of this version.
     ClusterApi(Contract),
+    /// By claims, of a Karpenter that is told of pools in this way.
+    Karpenter(&'a Karpenter),
 }
 
 /// Makes what the provider needs of the cluster: definitions, those of the profile before ours.
-pub(super) async fn found(
+pub(super) async fn found<'a>(
     client: &Client,
     clock: &VirtualClock,
-    wanted: &Wanted<'_>,
-) -> Result<Market, RunError> {
+    wanted: &Wanted<'a>,
+) -> Result<Market<'a>, RunError> {
     define(client, clock, wanted.definitions).await.map_err(RunError::Cluster)?;
-    if wanted.provider != Provider::Clusterapi {
-        return Ok(Market::Cloud);
-    }
+    let market = match (wanted.provider, wanted.karpenter) {
+        (Some(Provider::Clusterapi), _) => Market::ClusterApi(contract(client, clock).await?),
+        (Some(Provider::Karpenter), Some(karpenter)) => {
+            let ours = karpenter::definitions(karpenter.api);
+            define(client, clock, &ours).await.map_err(RunError::Cluster)?;
+            Market::Karpenter(karpenter)
+        }
+        (Some(Provider::Karpenter), None) => {
+            let why = "tell a Karpenter of pools: its profile has no `karpenter`, which says how";
+            return Err(RunError::Pool(why.to_owned()));
+        }
+        (Some(Provider::Hetzner) | None, _) => Market::Cloud,
+    };
+    install(client, wanted.objects).await.map_err(|(what, error)| RunError::Kube(what, error))?;
+    Ok(market)
+}
+
+/// The version of Cluster API that the cluster prefers; ours is served from then on, if there was none.
+async fn contract(client: &Client, clock: &VirtualClock) -> Result<Contract, RunError> {
     let groups = client.list_api_groups().await;
     let groups = groups.map_err(|error| RunError::Kube("ask for the groups of the API".to_owned(), error))?;
     let theirs = groups.groups.into_iter().find(|group| group.name == GROUP);
@@ -49,32 +71,58 @@ pub(super) async fn found(
         _ => Contract::V1beta1,
     };
     define(client, clock, &world::definitions(contract)).await.map_err(RunError::Cluster)?;
-    Ok(Market::ClusterApi(contract))
+    Ok(contract)
 }
 
-/// What market a run needs.
-#[derive(Clone, Copy, Debug)]
+/// What market a run needs. Where nobody is under test, that is the cloud.
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wanted<'a> {
     /// How nodes are bought there.
-    pub(super) provider: Provider,
+    provider: Option<Provider>,
     /// Custom resource definitions that somebody brings along, as texts.
-    pub(super) definitions: &'a [String],
+    definitions: &'a [String],
+    /// Objects that the subject must find.
+    objects: &'a [Value],
+    /// How it is told of pools, if it is Karpenter.
+    pub(super) karpenter: Option<&'a Karpenter>,
 }
 
-impl Market {
+impl<'a> Wanted<'a> {
+    /// What the subject of an order needs.
+    pub(super) fn of(order: &'a Order) -> Self {
+        let Order { profile, definitions, .. } = order;
+        let karpenter = profile.karpenter.as_ref();
+        Self { provider: Some(profile.provider), definitions, objects: &profile.objects, karpenter }
+    }
+
+    /// How a node says to which pool it belongs.
+    pub(super) fn pool_label(&self) -> &'static str {
+        self.provider.unwrap_or(Provider::Hetzner).pool_label()
+    }
+}
+
+impl Market<'_> {
     /// What is watched beside the rest.
     pub(super) fn kinds(self) -> Vec<Watched> {
-        let Market::ClusterApi(contract) = self else { return Vec::new() };
-        ["MachineDeployment", "MachineSet", "Machine"]
-            .map(|kind| (GROUP, contract.version(), kind, None))
-            .to_vec()
+        match self {
+            Market::Cloud => Vec::new(),
+            Market::ClusterApi(contract) => ["MachineDeployment", "MachineSet", "Machine"]
+                .map(|kind| (GROUP, contract.version(), kind, None))
+                .to_vec(),
+            Market::Karpenter(karpenter) => ["NodePool", "NodeClaim"]
+                .map(|kind| (KARPENTER, karpenter.api.word(), kind, None))
+                .into_iter()
+                .chain([("storage.k8s.io", "v1", "VolumeAttachment", None)])
+                .collect(),
+        }
     }
 
     /// The pools that are the cloud's.
     pub(super) fn of_the_cloud(self, plan: &Plan) -> &[Pool] {
         match self {
             Market::Cloud => &plan.pools,
-            Market::ClusterApi(_) => &[],
+            Market::Karpenter(karpenter) if karpenter.cloud == KarpenterCloud::Hetzner => &plan.pools,
+            Market::ClusterApi(_) | Market::Karpenter(_) => &[],
         }
     }
 
@@ -84,7 +132,7 @@ impl Market {
         servers: UnboundedReceiver<MachineEvent>,
     ) -> (UnboundedReceiver<MachineEvent>, Option<UnboundedSender<MachineEvent>>) {
         match self {
-            Market::Cloud => (servers, None),
+            Market::Cloud | Market::Karpenter(_) => (servers, None),
             Market::ClusterApi(_) => {
                 let (sender, machines) = unbounded_channel();
                 (machines, Some(sender))
@@ -92,13 +140,18 @@ impl Market {
         }
     }
 
-    /// Starts those who make them.
+    /// Makes the pools that are objects, and starts those who make machines of them.
     pub(super) async fn start(
         self,
+        (client, clock): (&Client, &VirtualClock),
         world: &World,
         plan: &Plan,
         machines: Option<UnboundedSender<MachineEvent>>,
     ) -> Result<Option<ClusterApi>, RunError> {
+        match self {
+            Market::Karpenter(karpenter) => furnish((client, clock), karpenter, plan).await?,
+            Market::Cloud | Market::ClusterApi(_) => tell_priorities(client, plan).await?,
+        }
         let (Market::ClusterApi(contract), Some(machines)) = (self, machines) else { return Ok(None) };
         let order = world::Order { contract, pools: &plan.pools, machines };
         let started = ClusterApi::start(world, order).await;
@@ -124,8 +177,23 @@ impl Stage {
     }
 }
 
+/// Makes Karpenter's pools, and the nodes that they begin with.
+async fn furnish(
+    (client, clock): (&Client, &VirtualClock),
+    told: &Karpenter,
+    plan: &Plan,
+) -> Result<(), RunError> {
+    let pools = &plan.pools;
+    let unneeded = plan.timers.get(&Timer::UnneededTime).copied().unwrap_or_default();
+    let failed = |(what, error)| RunError::Kube(what, error);
+    let objects = karpenter::node_pools(pools, told, unneeded, &cloud::room).map_err(RunError::Pool)?;
+    install(client, &objects).await.map_err(failed)?;
+    let now = clock.now().to_string();
+    karpenter::settle(client, pools, told, &cloud::room, &now).await.map_err(failed)
+}
+
 /// The priorities of pools, as the priority expander reads them.
-pub(super) async fn tell_priorities(client: &Client, plan: &Plan) -> Result<(), RunError> {
+async fn tell_priorities(client: &Client, plan: &Plan) -> Result<(), RunError> {
     let mut by_priority: BTreeMap<i32, Vec<&str>> = BTreeMap::new();
     for pool in &plan.pools {
         if let Some(priority) = pool.priority {

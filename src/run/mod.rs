@@ -26,7 +26,6 @@ use crate::history::file::HistoryError;
 use crate::history::{ClusterFacts, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
 use crate::plan::{Act, Plan, Planned};
 use crate::subject::{Circumstances, FillError, Profile, SubjectError};
-use crate::terms::Provider;
 use market::Wanted;
 use stage::{Cast, Stage};
 
@@ -165,8 +164,7 @@ pub async fn stand(
     let mut interrupted = std::pin::pin!(interrupted);
     let setting = async {
         let access = cluster.start(clock).await.map_err(RunError::Cluster)?;
-        let wanted = Wanted { provider: Provider::Hetzner, definitions: &[] };
-        Stage::set(clock, plan, &wanted, &recorder, &cast, (cluster, &access)).await
+        Stage::set(clock, plan, &Wanted::default(), &recorder, &cast, (cluster, &access)).await
     };
     let stage = tokio::select! {
         stage = setting => stage?,
@@ -187,8 +185,7 @@ async fn play(
     cluster: (Box<dyn Cluster>, &Access),
 ) -> Result<(), RunError> {
     recorder.record(What::Phase(Phase::Prepare));
-    let wanted = Wanted { provider: order.profile.provider, definitions: &order.definitions };
-    let mut stage = Stage::set(clock, &order.plan, &wanted, recorder, cast, cluster).await?;
+    let mut stage = Stage::set(clock, &order.plan, &Wanted::of(order), recorder, cast, cluster).await?;
     stage.start(order).await?;
     recorder.record(What::Phase(Phase::Settle));
     match stage.settle(order).await? {
@@ -250,6 +247,7 @@ async fn act(
         Act::Heal(name) => stage.healing.heal(name),
         Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
         Act::Group { deed, pool } => stage.do_to_group(deed, pool).await?,
+        Act::Pool(edit) => stage.edit_pool(edit).await?,
         Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
         Act::Subject(deed) => stage.do_to_subject(deed, order.profile.leader_lease().as_ref()).await,
     }
@@ -286,6 +284,8 @@ pub enum RunError {
     Fill(FillError),
     /// The subject cannot be started.
     Subject(SubjectError),
+    /// The subject cannot be told of a pool.
+    Pool(String),
     /// A fault cannot be injected.
     Fault(FaultError),
     /// The cluster refuses the harness itself.
@@ -306,6 +306,7 @@ impl fmt::Display for RunError {
             Self::Door(e) => write!(f, "{e}"),
             Self::Fill(e) => write!(f, "{e}"),
             Self::Subject(e) => write!(f, "{e}"),
+            Self::Pool(why) => f.write_str(why),
             Self::Fault(e) => write!(f, "{e}"),
             Self::Kube(what, e) => write!(f, "{what}: {e}"),
             Self::File(path, e) => write!(f, "write {}: {e}", path.display()),

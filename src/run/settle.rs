@@ -69,7 +69,9 @@ impl Stage {
             Some((known, since)) if *known == holder => *since,
             _ => leader.insert((holder, now)).1,
         };
-        if now - since < scan || !self.has_looked_round(since) {
+        // Who is alone need not lead first: whatever it has asked for counts, and it may watch in silence from then on.
+        let looked = if lease.is_some() { since } else { Time::EPOCH };
+        if now - since < scan || !self.has_looked_round(looked) {
             return Some("the leader has not looked round yet".to_owned());
         }
         None

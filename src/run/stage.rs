@@ -18,6 +18,7 @@ use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
 use crate::plan::{Plan, Workload};
 use crate::subject::Replica;
+use crate::terms::Karpenter;
 use crate::world::{ClusterApi, FixedNode, Timetable, World};
 
 /// How long pods of the beginning may take to run; some never shall.
@@ -26,6 +27,9 @@ const STEADY: Duration = Duration::from_secs(90);
 /// All parts of a run, as they stand.
 pub(super) struct Stage {
     pub(super) clock: VirtualClock,
+    /// How a node says to which pool it belongs.
+    pub(super) pool_label: &'static str,
+    pub(super) karpenter: Option<Karpenter>,
     pub(super) recorder: Recorder,
     pub(super) client: Client,
     pub(super) access: Access,
@@ -90,8 +94,7 @@ impl Stage {
         for node in &plan.fixed_nodes {
             world.add_fixed_node(&fixed(node));
         }
-        let cluster_api = market.start(&world, plan, to_market).await?;
-        market::tell_priorities(&client, plan).await?;
+        let cluster_api = market.start((&client, clock), &world, plan, to_market).await?;
         let initial: u32 = plan.pools.iter().map(|pool| pool.initial).sum();
         world.until_ready(plan.fixed_nodes.len() + initial as usize).await;
         let door = Arc::new(Door::new(clock, recorder).map_err(RunError::Door)?);
@@ -106,6 +109,8 @@ impl Stage {
         };
         let mut stage = Self {
             clock: clock.clone(),
+            pool_label: wanted.pool_label(),
+            karpenter: wanted.karpenter.cloned(),
             recorder: recorder.clone(),
             client,
             access: access.clone(),
@@ -188,7 +193,7 @@ impl Stage {
             cost_millis: self.cloud.cost_millis(),
             never_bit: self.healing.ward().never_bit().to_vec(),
             servers: self.machines_by_pool(),
-            nodes: live.nodes_by(cloud::POOL),
+            nodes: live.nodes_by(self.pool_label),
         }
     }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::Span;
 pub use crate::terms::Stage;
+use crate::terms::Taint;
 
 /// Something that hurts, until it is healed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +61,24 @@ pub enum FaultSpec {
     LeaseLeak {
         /// So many.
         per_minute: u32,
+    },
+    /// Kubelets go on when their nodes are gone: they make leases that nobody owns.
+    ZombieKubelets {
+        /// Of this pool; of all, if left out.
+        #[serde(default)]
+        pool: Option<String>,
+    },
+    /// A volume stays attached to each node of a pool.
+    StuckAttachment {
+        /// Of this pool.
+        pool: String,
+    },
+    /// Somebody taints each node of a pool as soon as it is there.
+    TaintsByHand {
+        /// Of this pool.
+        pool: String,
+        /// With this taint.
+        taint: Taint,
     },
     /// Objects are edited by somebody else at a rate.
     Edits {

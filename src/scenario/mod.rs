@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::code::Code;
 use crate::document::Keyed;
-use crate::terms::{SubjectOption, Taint, Timer};
+use crate::terms::{Consolidate, DisruptionBudget, SubjectOption, Taint, Timer};
 
 /// One file under `suites/`.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
@@ -103,6 +103,43 @@ pub struct PoolSpec {
     /// The higher is bought first.
     #[serde(default)]
     pub priority: Option<i32>,
+    /// Further machines that its nodes may be instead: only Karpenter chooses.
+    #[serde(default)]
+    pub also: Vec<String>,
+    /// Taints of new nodes that somebody else takes away: only Karpenter knows them by pool.
+    #[serde(default)]
+    pub startup_taints: Vec<Taint>,
+    /// How its nodes are disrupted: only Karpenter does.
+    #[serde(default)]
+    pub disruption: Option<DisruptionSpec>,
+}
+
+impl PoolSpec {
+    /// Whether it has what only Karpenter can be told.
+    pub fn is_karpenters(&self) -> bool {
+        self.disruption.is_some() || !self.also.is_empty() || !self.startup_taints.is_empty()
+    }
+}
+
+/// How Karpenter is to disrupt the nodes of a pool.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DisruptionSpec {
+    /// Which nodes are consolidated.
+    #[serde(default)]
+    pub consolidate: Consolidate,
+    /// How long after the last change of a node's pods; if left out, the subject's `unneeded_time`.
+    #[serde(default)]
+    pub after: Option<Span>,
+    /// How many nodes at a time; if left out, the tenth part that is Karpenter's default.
+    #[serde(default)]
+    pub budgets: Option<Vec<DisruptionBudget>>,
+    /// How old a node may become.
+    #[serde(default)]
+    pub expire_after: Option<Span>,
+    /// How long a drain may take; for ever, if left out.
+    #[serde(default)]
+    pub grace: Option<Span>,
 }
 
 fn machine() -> String {
@@ -259,6 +296,8 @@ pub enum Step {
     Node(ByHand),
     /// Something is done by hand to the machine deployment that is a pool.
     Group(GroupByHand),
+    /// Something is done to a pool by hand, where pools are objects: only Karpenter's are.
+    Pool(PoolEdit),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
     Cloud(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] serde_json::Value),
     /// Something is done to the subject.
@@ -303,6 +342,31 @@ pub struct GroupByHand {
     pub pool: String,
 }
 
+/// What somebody changes of a pool: `{name: small, weight: 7}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolEdit {
+    /// Of this pool.
+    pub name: String,
+    /// Its new nodes get this label.
+    #[serde(default)]
+    pub label: Option<PoolLabel>,
+    /// It has this weight.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    pub weight: Option<i32>,
+}
+
+/// A label of nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PoolLabel {
+    /// Its key.
+    pub key: String,
+    /// Its value.
+    pub value: String,
+}
+
 /// What is waited for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
@@ -345,6 +409,8 @@ pub enum NodeDeed {
     Uncordon,
     /// It gets a taint.
     Taint(Taint),
+    /// The taint of this key is taken off.
+    Untaint(String),
     /// It gets an annotation.
     Annotate {
         /// Its key.

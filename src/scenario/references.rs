@@ -121,6 +121,7 @@ impl<'a> Sight<'a> {
             "hurt" => self.hurt(step),
             "heal" => self.heal(step),
             "node" | "group" => self.pool(step.get("pool")),
+            "pool" => self.pool(step.get("name")),
             "cloud" => self.of_the_cloud(step, self.known.deed),
             _ => {}
         }

@@ -243,6 +243,9 @@ mod tests {
             labels: [("team".to_owned(), "a".to_owned())].into(),
             taints: vec![Taint { key: "gpu".into(), value: "yes".into(), effect: "NoSchedule".into() }],
             priority: None,
+            also: vec![],
+            startup_taints: vec![],
+            disruption: None,
             initial: 0,
             room: Room::default(),
         }

@@ -10,9 +10,11 @@ mod port;
 mod process;
 mod profile;
 mod program;
+mod version;
 
 pub use fill::{Circumstances, FillError, Filled};
 pub use port::Port;
 pub use process::{Launch, Replica, SubjectError};
 pub use profile::{Flavour, Health, LeaseName, Profile, Since, read, schema};
 pub use program::{digest, digest_of, told_version};
+pub use version::built_from;

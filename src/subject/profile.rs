@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::placeholder;
 use crate::document::{self, Keyed, Mistakes};
-use crate::terms::{Period, Provider, SubjectOption, Timer, Timers, Version};
+use crate::terms::{Karpenter, Period, Provider, SubjectOption, Timer, Timers, Version};
 
 /// One file under `fixtures/autoscalers/`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,10 +43,17 @@ pub struct Profile {
     /// Files that are written before it starts, by name within its directory.
     #[serde(default)]
     pub files: BTreeMap<String, String>,
-    /// Files with custom resource definitions, of a vendor for instance: they take the place of ours of the same name. By
-    /// their paths, as seen from where the run is started.
+    /// Files, or folders of files, with custom resource definitions, of a vendor for instance: they take the place of ours
+    /// of the same name. By their paths, as seen from where the run is started.
     #[serde(default)]
     pub crds: Vec<String>,
+    /// Objects that it must find when it starts.
+    #[serde(default)]
+    #[schemars(with = "Vec<serde_json::Map<String, Value>>")]
+    pub objects: Vec<Value>,
+    /// How it is told of pools, if it is Karpenter.
+    #[serde(default)]
+    pub karpenter: Option<Karpenter>,
     /// How it reaches the cloud.
     #[serde(default)]
     pub flavour: Flavour,
@@ -136,7 +144,7 @@ pub fn read(file: &str, text: &str) -> Result<Profile, Mistakes> {
 }
 
 /// The JSON schema of a profile: what [`read`] accepts, and what editors complete.
-pub fn schema() -> serde_json::Value {
+pub fn schema() -> Value {
     document::schema::<Profile>()
 }
 

@@ -24,6 +24,8 @@ pub(super) enum Injury {
     Flapping { pool: String, off: Arc<AtomicBool> },
     /// Kubelets run without `--cloud-provider=external`.
     NoCloudProvider { pool: Option<String> },
+    /// Kubelets go on when their nodes are gone.
+    Zombie { pool: Option<String> },
     /// The cloud controller is gone.
     ControllerDown,
     /// The pods of a workload ignore that they should end.

@@ -87,17 +87,17 @@ impl Kubelet {
             self.stage(Stage::Register).await;
         }
         self.register().await;
-        if self.host.server.is_some() {
+        if self.host.is_bought() {
             self.stage(Stage::Network).await;
         }
         let now = self.site.stamp();
         self.health.send_modify(|health| health.network = Some(now));
         self.post().await;
-        if self.host.server.is_some() {
+        if self.host.is_bought() {
             self.stage(Stage::CsiNode).await;
         }
         self.know_drivers().await;
-        if self.host.server.is_some() {
+        if self.host.is_bought() {
             self.stage(Stage::Ready).await;
         }
         let now = self.site.stamp();
@@ -115,15 +115,19 @@ impl Kubelet {
         }
         let now = self.site.stamp();
         let mut health = Health { registered: Some(now.clone()), turned: now.clone(), ..Health::default() };
-        let external = self.host.server.is_some() && wound.is_none();
-        let node = node::registration(&self.host, external, &health, &now);
-        let made = self.create(&nodes, &node).await;
-        // A node of this name that is there already is taken over, as by a kubelet that was started again.
-        let made = match made {
-            Some(node) => Some(node),
-            None => self.site.call("read a node", || nodes.get(self.name())).await,
+        let uid = if let Some(uid) = &self.host.made {
+            uid.clone()
+        } else {
+            let external = self.host.server.is_some() && wound.is_none();
+            let node = node::registration(&self.host, external, &health, &now);
+            let made = self.create(&nodes, &node).await;
+            // A node of this name that is there already is taken over, as by a kubelet that was started again.
+            let made = match made {
+                Some(node) => Some(node),
+                None => self.site.call("read a node", || nodes.get(self.name())).await,
+            };
+            made.and_then(|node| node.uid()).unwrap_or_default()
         };
-        let uid = made.and_then(|node| node.uid()).unwrap_or_default();
         let leases: Api<Lease> = Api::namespaced(self.site.client.clone(), "kube-node-lease");
         self.create(&leases, &node::lease(self.name(), &uid, &self.site.stamp_micros())).await;
         health.uid = Some(uid);

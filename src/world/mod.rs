@@ -7,6 +7,7 @@
 mod cloud_controller;
 mod cluster_api;
 mod injuries;
+pub mod karpenter;
 mod kubelet;
 mod node;
 mod pods;
@@ -79,7 +80,7 @@ impl World {
         let mut lives = JoinSet::new();
         lives.spawn(hear(Arc::clone(&site), Arc::clone(&roster), machines));
         lives.spawn(pulse::beat(Arc::clone(&site), Arc::clone(&roster)));
-        lives.spawn(watch_nodes(Arc::clone(&site), Arc::clone(&controller)));
+        lives.spawn(watch_nodes(Arc::clone(&site), Arc::clone(&roster), Arc::clone(&controller)));
         lives.spawn(controller.work());
         lives.spawn(watch_pods(Arc::clone(&site), Arc::clone(&roster)));
         World { site, roster, _lives: lives }
@@ -91,6 +92,7 @@ impl World {
         let host = Host {
             name: fixed.name.clone(),
             server: None,
+            made: None,
             pool: None,
             labels: fixed.labels.clone(),
             taints: fixed.taints.clone(),
@@ -190,6 +192,11 @@ impl World {
         self.site.injuries.inflict(injury, first_bite)
     }
 
+    /// Kubelets of nodes that go from now on live on, and make leases that nobody owns.
+    pub fn zombie_kubelets(&self, pool: Option<&str>, first_bite: FirstBite) -> Hurt {
+        self.site.injuries.inflict(Injury::Zombie { pool: pool.map(str::to_owned) }, first_bite)
+    }
+
     /// The cloud controller is gone.
     pub fn controller_down(&self, first_bite: FirstBite) -> Hurt {
         self.site.injuries.inflict(Injury::ControllerDown, first_bite)
@@ -244,11 +251,14 @@ async fn hear(site: Arc<Site>, roster: Arc<Roster>, mut machines: UnboundedRecei
     }
 }
 
-async fn watch_nodes(site: Arc<Site>, controller: Arc<CloudController>) {
+async fn watch_nodes(site: Arc<Site>, roster: Arc<Roster>, controller: Arc<CloudController>) {
     let nodes: Api<Node> = Api::all(site.client.clone());
     follow(site.clock.clone(), nodes, |sight| match sight {
         Sight::Blind(why) => (site.trouble)(why),
-        sight => controller.see(sight),
+        sight => {
+            karpenter::see(&site, &roster, &sight);
+            controller.see(sight);
+        }
     })
     .await;
 }

@@ -26,6 +26,8 @@ pub(super) struct Host {
     pub(super) name: String,
     /// The machine's id at the cloud; none for machines that are not the cloud's.
     pub(super) server: Option<u64>,
+    /// The uid of its node, if others have made that.
+    pub(super) made: Option<String>,
     pub(super) pool: Option<String>,
     pub(super) labels: BTreeMap<String, String>,
     pub(super) taints: Vec<Taint>,
@@ -37,6 +39,11 @@ pub(super) struct Host {
 }
 
 impl Host {
+    /// Whether its machine was bought, and goes through all that bought machines go through.
+    pub(super) fn is_bought(&self) -> bool {
+        self.server.is_some() || self.made.is_some()
+    }
+
     pub(super) fn of(machine: &Machine) -> Self {
         let mut labels = machine.labels.clone();
         if let Some(pool) = &machine.pool {
@@ -45,6 +52,7 @@ impl Host {
         Self {
             name: machine.name.clone(),
             server: Some(machine.id),
+            made: None,
             pool: machine.pool.clone(),
             labels,
             taints: machine.taints.clone(),

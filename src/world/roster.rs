@@ -87,6 +87,17 @@ impl Roster {
         self.changed.send_modify(|count| *count += 1);
     }
 
+    /// A machine is gone that the cloud never told of, and its kubelet with it.
+    pub(super) fn dismiss(&self, node: &str) {
+        self.lock().posts.remove(node);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Whether this node has a kubelet.
+    pub(super) fn has(&self, node: &str) -> bool {
+        self.lock().posts.contains_key(node)
+    }
+
     pub(super) fn kubelets(&self) -> Vec<Arc<Kubelet>> {
         self.lock().posts.values().map(|post| Arc::clone(&post.kubelet)).collect()
     }

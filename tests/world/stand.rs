@@ -39,6 +39,9 @@ pub(crate) fn pool(name: &str, initial: u32) -> Pool {
             effect: "NoSchedule".to_owned(),
         }],
         priority: None,
+        also: vec![],
+        startup_taints: vec![],
+        disruption: None,
         initial,
         room: cloud::room("cx33").unwrap(),
     }

@@ -23,6 +23,7 @@ use crate::plan;
 use crate::report::text::{self, Paint};
 use crate::report::{Standing, Telling, stability};
 use crate::scenario::Scenario;
+use crate::terms::Version;
 use abreast::{Done, Seen};
 use errand::Errand;
 use live::Live;
@@ -53,6 +54,9 @@ pub(super) struct Arguments {
     /// The subject's program, instead of the one its profile names
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
+    /// The version of the subject, if neither its profile nor the program says it
+    #[arg(long, value_name = "VERSION")]
+    version_of_subject: Option<Version>,
     /// What everything is drawn from; drawn and told if left out
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -141,7 +145,8 @@ fn cast(arguments: &Arguments, scenarios: Vec<(PathBuf, Scenario)>, seed: u64) -
     for (path, scenario) in scenarios {
         let name = arguments.subject.as_deref().map_or_else(|| flavour::of(&scenario), Ok)?;
         if !subjects.contains_key(name) {
-            subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref())?);
+            let version = arguments.version_of_subject;
+            subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
         }
         let subject = subjects[name].clone();
         match plan::make(&scenario, &subject.profile, seed, &cloud::room) {

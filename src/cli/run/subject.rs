@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cli::{complain, files};
 use crate::exit::Exit;
-use crate::subject::{Profile, digest, told_version};
+use crate::subject::{Profile, built_from, digest, told_version};
 use crate::terms::Version;
 
 /// The word by which a profile names the autoscaler that comes along.
@@ -27,7 +27,11 @@ pub(super) struct Subject {
 
 impl Subject {
     /// Finds it; what is missing has been told.
-    pub(super) fn find(profile: &str, binary: Option<&Path>) -> Result<Subject, Exit> {
+    pub(super) fn find(
+        profile: &str,
+        binary: Option<&Path>,
+        version: Option<Version>,
+    ) -> Result<Subject, Exit> {
         let profile = files::profile(profile)?;
         let Some(named) = binary.or(profile.binary.as_deref().map(Path::new)) else {
             complain(&format!(
@@ -43,7 +47,10 @@ impl Subject {
         };
         let asked: Vec<String> = before.iter().chain(&profile.version_arguments).cloned().collect();
         let asks = !profile.version_arguments.is_empty();
-        let version = profile.version.or_else(|| asks.then(|| told_version(&program, &asked)).flatten());
+        let version = version
+            .or(profile.version)
+            .or_else(|| asks.then(|| told_version(&program, &asked)).flatten())
+            .or_else(|| built_from(&program).ok().flatten());
         let digest = digest(&program).ok();
         let crds: Vec<PathBuf> = profile.crds.iter().map(PathBuf::from).collect();
         let definitions =
