@@ -16,6 +16,8 @@ mod fault_tolerance;
 mod hygiene;
 #[path = "checks/judging.rs"]
 mod judging;
+#[path = "checks/karpenter.rs"]
+mod karpenter;
 #[path = "checks/laws.rs"]
 mod laws;
 #[path = "checks/pod_safety.rs"]
@@ -54,6 +56,7 @@ fn cases() -> Vec<Case> {
         hygiene::cases(),
         configuration::cases(),
         cluster_api::cases(),
+        karpenter::cases(),
     ]
     .into_iter()
     .flatten()

@@ -49,6 +49,7 @@ mod fit;
 mod freed;
 mod hygiene;
 mod judge;
+mod karpenter;
 mod leftovers;
 mod making;
 mod pod_safety;
@@ -66,9 +67,13 @@ pub use verdict::{Evidence, Tally, Verdict};
 
 use crate::terms::Provider;
 
+/// What every provider shows: machines that are bought, become nodes, and are given back.
+const EVERYBODY: &[Provider] = &Provider::ALL;
 /// What only the servers and calls of the cloud show.
 const HETZNER: &[Provider] = &[Provider::Hetzner];
 /// What only machine deployments show.
 const CLUSTERAPI: &[Provider] = &[Provider::Clusterapi];
 /// What cluster-autoscaler promises wherever it buys nodes.
 const CLUSTER_AUTOSCALER: &[Provider] = &[Provider::Hetzner, Provider::Clusterapi];
+/// What only claims show.
+const KARPENTER: &[Provider] = &[Provider::Karpenter];

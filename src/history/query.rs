@@ -10,6 +10,7 @@
 
 mod budgets;
 mod calls;
+mod claims;
 mod daemons;
 mod faults;
 mod groups;
@@ -29,6 +30,10 @@ pub use budgets::{Budget, budgets};
 pub use calls::{
     Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, orders,
     pod_deletions, status_writes,
+};
+pub use claims::{
+    CLAIM_POOL_LABEL, Claim, ClaimCall, DISRUPTED_TAINTS, NodePool, TERMINATION, attachments,
+    claim_creations, claim_deletions, claims, node_leases, node_pools,
 };
 pub use daemons::{Daemon, daemons};
 pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};

@@ -89,7 +89,7 @@ fn promises_of_others_are_not_applicable() {
     assert_eq!(told(&history, "SU-10"), "not applicable");
     history.header.subject.version = None;
     assert_eq!(told(&history, "SU-10"), "unknown", "an unknown version is taken for the newest");
-    history.header.subject.provider = Provider::Karpenter;
+    history.header.subject.provider = Provider::Clusterapi;
     assert_eq!(told(&history, "SU-10"), "not applicable");
     assert!(matches!(judge(&history).overall(), Verdict::Unknown { .. }), "nothing was judged");
     history.header.scenario.expect = vec!["XX-99".parse().unwrap()];

@@ -66,6 +66,9 @@ impl Story {
             labels: BTreeMap::new(),
             taints: vec![],
             priority: None,
+            also: vec![],
+            startup_taints: vec![],
+            disruption: None,
             initial: 0,
             room: Room { cpu_milli, memory_mib: cpu_milli * 2 },
         });

@@ -13,7 +13,7 @@
 
 use crate::check::reaction::reactions;
 use crate::check::scene::{is_watch, timed};
-use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Verdict, Versions};
+use crate::check::{Citation, EVERYBODY, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::query::Spell;
 use crate::history::{History, What};
@@ -28,7 +28,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     }],
     level: Level::Should,
     kind: Kind::FaultTolerance,
-    providers: CLUSTER_AUTOSCALER,
+    providers: EVERYBODY,
     versions: Versions::ALL,
     always: false,
     check,

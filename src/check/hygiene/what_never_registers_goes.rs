@@ -12,7 +12,7 @@
 //! It does not catch servers of others.
 
 use crate::check::scene::{Scene, TIE, timed};
-use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Order;
@@ -24,7 +24,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-provision-time")],
     level: Level::Must,
     kind: Kind::Hygiene,
-    providers: CLUSTER_AUTOSCALER,
+    providers: EVERYBODY,
     versions: Versions::ALL,
     always: true,
     check,

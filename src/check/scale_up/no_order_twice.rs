@@ -15,7 +15,7 @@
 
 use crate::check::causes::{fills_minimum, first_attempts, one_too_many, waiting};
 use crate::check::scene::timed;
-use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::Timer;
@@ -26,7 +26,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     cite: &[faq!("How does scale-up work?", "how-does-scale-up-work")],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: CLUSTER_AUTOSCALER,
+    providers: EVERYBODY,
     versions: Versions::ALL,
     always: true,
     check,

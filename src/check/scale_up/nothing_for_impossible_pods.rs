@@ -14,7 +14,7 @@
 
 use crate::check::causes::never_bought_for;
 use crate::check::fit::Misfit;
-use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
+use crate::check::{EVERYBODY, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     )],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: CLUSTER_AUTOSCALER,
+    providers: EVERYBODY,
     versions: Versions::ALL,
     always: false,
     check,

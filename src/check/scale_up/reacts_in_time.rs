@@ -13,7 +13,7 @@
 
 use crate::check::reaction::reactions;
 use crate::check::scene::timed;
-use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
+use crate::check::{EVERYBODY, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::Timer;
@@ -33,7 +33,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     ],
     level: Level::Must,
     kind: Kind::ScaleUp,
-    providers: CLUSTER_AUTOSCALER,
+    providers: EVERYBODY,
     versions: Versions::ALL,
     always: true,
     check,

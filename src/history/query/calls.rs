@@ -2,11 +2,11 @@
 
 use mock_clock::Time;
 
-use super::{POOL_LABEL, scaling};
+use super::{POOL_LABEL, claims, scaling};
 use crate::history::{CallEvent, History, What};
 use crate::terms::{Api, Provider};
 
-/// The subject has asked for a machine: a server of the cloud, or one more of a machine deployment.
+/// The subject has asked for a machine: a server of the cloud, one more of a machine deployment, or a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The event.
@@ -108,7 +108,7 @@ impl Eviction {
 }
 
 /// Calls that are over, to one API.
-fn calls(history: &History, to: Api) -> impl Iterator<Item = (usize, Time, &CallEvent)> {
+pub(super) fn calls(history: &History, to: Api) -> impl Iterator<Item = (usize, Time, &CallEvent)> {
     history.events.iter().enumerate().filter_map(move |(event, happened)| match &happened.what {
         What::Call(call) if call.to == to && !call.open => Some((event, happened.at, call)),
         _ => None,
@@ -117,9 +117,14 @@ fn calls(history: &History, to: Api) -> impl Iterator<Item = (usize, Time, &Call
 
 /// Orders, as they ended.
 pub fn orders(history: &History) -> Vec<Order> {
-    if history.header.subject.provider == Provider::Clusterapi {
-        return scaling::orders(history);
+    match history.header.subject.provider {
+        Provider::Hetzner => orders_of_servers(history),
+        Provider::Clusterapi => scaling::orders(history),
+        Provider::Karpenter => claims::orders(history),
     }
+}
+
+fn orders_of_servers(history: &History) -> Vec<Order> {
     let of_servers = |call: &CallEvent| call.method == "POST" && call.path.ends_with("/servers");
     let wish = |call: &CallEvent, key: &str| {
         call.request.as_ref().and_then(|body| body[key].as_str().map(str::to_owned))
@@ -144,9 +149,14 @@ pub fn orders(history: &History) -> Vec<Order> {
 
 /// Machines given back, as the calls ended.
 pub fn give_backs(history: &History) -> Vec<GiveBack> {
-    if history.header.subject.provider == Provider::Clusterapi {
-        return scaling::give_backs(history);
+    match history.header.subject.provider {
+        Provider::Hetzner => give_backs_of_servers(history),
+        Provider::Clusterapi => scaling::give_backs(history),
+        Provider::Karpenter => claims::give_backs(history),
     }
+}
+
+fn give_backs_of_servers(history: &History) -> Vec<GiveBack> {
     let server = |call: &CallEvent| {
         let (before, id) = call.path.rsplit_once('/')?;
         if call.method == "DELETE" && before.ends_with("/servers") { id.parse().ok() } else { None }

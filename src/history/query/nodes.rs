@@ -6,6 +6,7 @@ use mock_clock::Time;
 use serde_json::Value;
 
 use super::Tracks;
+use super::claims::numbers_by_machine;
 use super::pods::{list, moment, objects, strings};
 use super::quantity::room;
 use crate::history::{History, ObjectEvent};
@@ -31,6 +32,12 @@ pub struct Node {
     pub annotations: BTreeMap<String, String>,
     /// What the cloud calls it.
     pub provider_id: Option<String>,
+    /// The server it runs on, or the claim it was made for, by its number.
+    pub machine: Option<u64>,
+    /// What holds it though it was told to go.
+    pub finalizers: Vec<String>,
+    /// Who made it, by kind and name.
+    pub owners: Vec<(String, String)>,
     /// It takes no new pods.
     pub unschedulable: bool,
     /// Somebody has told it to go.
@@ -42,7 +49,7 @@ pub struct Node {
 impl Node {
     /// The server it runs on, if it says so.
     pub fn server(&self) -> Option<u64> {
-        self.provider_id.as_deref()?.strip_prefix("hcloud://")?.parse().ok()
+        self.machine
     }
 
     /// Whether it has a taint of this key.
@@ -59,12 +66,26 @@ impl Node {
 
 /// The tracks of all nodes, by name.
 pub fn nodes(history: &History) -> Tracks<String, Node> {
-    objects(history, "Node", |event| Some(read(event)))
+    let claims = numbers_by_machine(history);
+    objects(history, "Node", |event| {
+        let mut node = read(event);
+        let claim = |id: &String| claims.get(id).copied();
+        node.machine = node.machine.or_else(|| node.provider_id.as_ref().and_then(claim));
+        Some(node)
+    })
 }
 
 fn read(event: &ObjectEvent) -> Node {
     let (meta, spec, status) = (&event.object["metadata"], &event.object["spec"], &event.object["status"]);
+    let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let provider_id = spec["providerID"].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
     Node {
+        machine: provider_id.as_deref().and_then(|id| id.strip_prefix("hcloud://")?.parse().ok()),
+        finalizers: list(&meta["finalizers"]).iter().map(said).collect(),
+        owners: list(&meta["ownerReferences"])
+            .iter()
+            .map(|it| (said(&it["kind"]), said(&it["name"])))
+            .collect(),
         created: moment(&meta["creationTimestamp"]),
         ready: list(&status["conditions"])
             .iter()
@@ -72,14 +93,14 @@ fn read(event: &ObjectEvent) -> Node {
         taints: list(&spec["taints"]).iter().map(taint).collect(),
         labels: strings(&meta["labels"]),
         annotations: strings(&meta["annotations"]),
-        provider_id: spec["providerID"].as_str().filter(|id| !id.is_empty()).map(str::to_owned),
+        provider_id,
         unschedulable: spec["unschedulable"] == true,
         ending: !meta["deletionTimestamp"].is_null(),
         room: room(&status["allocatable"]),
     }
 }
 
-fn taint(taint: &Value) -> Taint {
+pub(super) fn taint(taint: &Value) -> Taint {
     let said = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     Taint { key: said(&taint["key"]), value: said(&taint["value"]), effect: said(&taint["effect"]) }
 }

@@ -1,7 +1,7 @@
 //! Servers of the cloud, or what stands in their place.
 
 use super::track::Seen;
-use super::{Tracks, machines};
+use super::{Tracks, claims, machines};
 use crate::history::{Change, History, What};
 use crate::terms::Provider;
 
@@ -19,10 +19,12 @@ pub struct Server {
     pub pool: Option<String>,
 }
 
-/// The tracks of all servers, by id.
+/// The tracks of all servers, by id; of what stands in their place, by number.
 pub fn servers(history: &History) -> Tracks<u64, Server> {
-    if history.header.subject.provider == Provider::Clusterapi {
-        return machines::servers(history);
+    match history.header.subject.provider {
+        Provider::Hetzner => {}
+        Provider::Clusterapi => return machines::servers(history),
+        Provider::Karpenter => return claims::servers(history),
     }
     let mut tracks: Tracks<u64, Server> = Tracks::new();
     for (event, happened) in history.events.iter().enumerate() {

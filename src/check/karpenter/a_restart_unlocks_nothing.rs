@@ -1,0 +1,69 @@
+//! KM-01. What was due before the subject was started again is done before: a node that had been empty for long
+//! enough, and is told to go only in the first two minutes after a start, was waiting for the start.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  the node of claim a is empty; consolidateAfter is 30 s
+//! 600 s  the subject is killed, and starts again
+//! 640 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
+//! ```
+//!
+//! It does not catch decisions other than the removal of empty nodes.
+
+use std::time::Duration;
+
+use super::claims::Claims;
+use super::empty_nodes_go::due;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KM-01"),
+    promise: "A restart alone unlocks no pending decision",
+    cite: &[
+        Citation {
+            where_: "kubernetes-sigs/karpenter #2033",
+            url: "https://github.com/kubernetes-sigs/karpenter/issues/2033",
+        },
+        Citation {
+            where_: "kubernetes-sigs/karpenter #3176",
+            url: "https://github.com/kubernetes-sigs/karpenter/issues/3176",
+        },
+    ],
+    level: Level::Should,
+    kind: Kind::FaultTolerance,
+    providers: KARPENTER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+/// So long after a start what it unlocked shows.
+const SHOWS: Duration = Duration::from_secs(120);
+
+fn check(history: &History) -> Verdict {
+    let claims = Claims::of(history);
+    let mut tally = Tally::default();
+    for (start, event, _) in query::starts(history).into_iter().skip(1) {
+        for vacancy in claims.vacancies() {
+            let (spell, node, ..) = &vacancy;
+            let Some(due) = due(&claims, &vacancy).filter(|due| *due <= start) else { continue };
+            let call = claims.going().find(|going| going.node == *node).map(|going| going.call);
+            match call {
+                Some(call) if call.began <= due => tally.exercised(),
+                Some(call) if start < call.began && call.began <= start + SHOWS => {
+                    let says = format!(
+                        "{node} had been due since {} s, and went only after a restart",
+                        (start - due).as_secs()
+                    );
+                    tally.violated(says, [spell.began, event, call.event]);
+                }
+                _ => {}
+            }
+        }
+    }
+    tally.verdict("the subject was not started again after a node had been due to go")
+}

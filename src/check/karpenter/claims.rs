@@ -1,0 +1,202 @@
+//! What happened to claims and their nodes, as the checks of Karpenter look at it. Built from a history by each check that
+//! needs it; it decides nothing, and doubts favour the subject.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use crate::check::scene::{Scene, TIE};
+use crate::history::History;
+use crate::history::query::{self, Claim, ClaimCall, DISRUPTED_TAINTS, Node, Pod, Spell, Track, Tracks};
+use crate::terms::{Consolidate, Disruption, Pool, Timer};
+
+/// From the moment at which a node may go to the one at which it is told to: a look every ten seconds, fifteen seconds in which
+/// nothing may change, ten in which the events of pods are taken together; and as much again for the calls.
+pub(super) const DECISION: Duration = Duration::from_secs(60);
+/// How long a command may take before it is given up, and its node let go: ten minutes in all versions, more where much is
+/// under way.
+pub(super) const COMMAND: Duration = Duration::from_secs(630);
+/// A pod says with this that it is not to be disrupted, and so does a node.
+const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+
+/// A history with all that these checks share.
+pub(super) struct Claims<'a> {
+    pub(super) scene: Scene<'a>,
+    pub(super) all: Tracks<String, Claim>,
+    pub(super) creations: Vec<ClaimCall>,
+    pub(super) deletions: Vec<ClaimCall>,
+}
+
+/// A claim that the subject has told to go, with all that belongs to it.
+pub(super) struct Going<'s> {
+    pub(super) call: &'s ClaimCall,
+    pub(super) claim: &'s Claim,
+    pub(super) pool: &'s Pool,
+    pub(super) node: &'s str,
+    pub(super) track: &'s Track<Node>,
+}
+
+impl<'a> Claims<'a> {
+    pub(super) fn of(history: &'a History) -> Self {
+        Self {
+            scene: Scene::of(history),
+            all: query::claims(history),
+            creations: query::claim_creations(history),
+            deletions: query::claim_deletions(history),
+        }
+    }
+
+    /// The node of a claim, if it ever had one that was seen.
+    pub(super) fn node_of(&self, claim: &str) -> Option<(&str, &Track<Node>)> {
+        let track = self.all.get(claim)?;
+        let name = track.seen.iter().rev().find_map(|seen| seen.state.as_ref()?.node.as_deref())?;
+        self.scene.nodes.get_key_value(name).map(|(name, track)| (name.as_str(), track))
+    }
+
+    /// The claim of a node.
+    pub(super) fn claim_of(&self, node: &str) -> Option<(&str, &Track<Claim>)> {
+        let of = |track: &Track<Claim>| track.last().and_then(|claim| claim.node.as_deref()) == Some(node);
+        self.all.iter().find(|(_, track)| of(track)).map(|(name, track)| (name.as_str(), track))
+    }
+
+    /// The pool of a claim, as the plan gave it.
+    pub(super) fn pool_of(&self, claim: &Claim) -> Option<&'a Pool> {
+        self.scene.pool(claim.pool.as_deref()?)
+    }
+
+    /// Claims that the subject told to go, when they had a node that could be used.
+    pub(super) fn going(&self) -> impl Iterator<Item = Going<'_>> {
+        self.deletions.iter().filter_map(|call| {
+            let claim = self.all.get(&call.name)?.before(call.event).filter(|claim| claim.initialized)?;
+            let (node, track) = self.node_of(&call.name)?;
+            track.before(call.event)?;
+            Some(Going { call, claim, pool: self.pool_of(claim)?, node, track })
+        })
+    }
+
+    /// Those that it had chosen: their nodes carried the taint before, nobody had deleted them, and they were not too old.
+    pub(super) fn chosen(&self) -> impl Iterator<Item = Going<'_>> {
+        self.going().filter(|going| {
+            let tainted = going.track.ever(going.call.began - COMMAND, going.call.ended + TIE, is_chosen);
+            tainted && !Self::forced(going)
+        })
+    }
+
+    /// Whether something else than a choice was reason enough: the node was deleted by somebody, or had its age.
+    pub(super) fn forced(going: &Going<'_>) -> bool {
+        let ending = going.track.at(going.call.began).is_none_or(|node| node.ending);
+        let old = going.claim.created.zip(disruption(going.pool).expire_after);
+        ending || old.is_some_and(|(created, age)| going.call.began + TIE >= created + age.0)
+    }
+
+    /// How long a node of a pool must be left alone by pods; nothing if it is never consolidated.
+    pub(super) fn after(&self, pool: &Pool) -> Option<Duration> {
+        let disruption = disruption(pool);
+        let unneeded = self.scene.timer(Timer::UnneededTime);
+        let after = disruption.after.map(|period| period.0).or(unneeded);
+        after.filter(|_| disruption.consolidate != Consolidate::Never)
+    }
+
+    /// The times for which a usable node of a claim had nothing on it but what goes with it, each with node, claim and pool.
+    pub(super) fn vacancies(&self) -> Vec<(Spell, &str, &Track<Claim>, &'a Pool)> {
+        let mut all = Vec::new();
+        for track in self.all.values() {
+            let Some(pool) = track.last().and_then(|claim| self.pool_of(claim)) else { continue };
+            let Some(node) = track.last().and_then(|claim| claim.node.as_deref()) else { continue };
+            let Some(usable) = track.spells(|claim| claim.initialized && !claim.ending).into_iter().next()
+            else {
+                continue;
+            };
+            let Some((node, nodes)) = self.scene.nodes.get_key_value(node) else { continue };
+            for mut spell in self.scene.vacant(node) {
+                spell.from = spell.from.max(usable.from);
+                if let Some(end) = usable.to {
+                    (spell.to, spell.ended) = (Some(spell.to.map_or(end, |to| to.min(end))), usable.ended);
+                }
+                let until = spell.to.unwrap_or(self.scene.end);
+                let protected = nodes.ever(spell.from, until, |node| is_protected(node) || !node.ready);
+                if spell.from < until && !protected {
+                    all.push((spell, node.as_str(), track, pool));
+                }
+            }
+        }
+        all
+    }
+
+    /// When a pod last came to a node or began to leave it, before a moment, and the event that shows it.
+    pub(super) fn last_pod_event(&self, node: &str, before: Time) -> Option<(Time, usize)> {
+        let on = |pod: &Pod| pod.occupies(node) && !pod.ending;
+        let turns = self.scene.pods_on(node).flat_map(|(_, track)| {
+            let spells = track.spells(on).into_iter();
+            spells.flat_map(|spell| [Some((spell.from, spell.began)), spell.to.zip(spell.ended)]).flatten()
+        });
+        turns.filter(|(at, _)| *at <= before).max()
+    }
+
+    /// So many of a pool may go at a time, as its budgets say for this many nodes; nothing if they say more than a number.
+    pub(super) fn allowed(pool: &Pool, nodes: usize) -> Option<usize> {
+        let Some(budgets) = &disruption(pool).budgets else { return part(nodes, "10%") };
+        let plain = budgets.iter().all(|budget| budget.schedule.is_none() && budget.reasons.is_empty());
+        if !plain {
+            return None;
+        }
+        budgets.iter().map(|budget| part(nodes, &budget.nodes)).min().unwrap_or(Some(nodes))
+    }
+
+    /// Whether pods waited for a node, and might have been meant for one that is there, at any moment between two.
+    pub(super) fn pods_wait(&self, from: Time, to: Time) -> bool {
+        self.scene.pods.values().any(|track| track.ever(from, to, |pod| pod.waits() || is_new(pod)))
+    }
+
+    /// Whether a claim was on its way to its machine at any moment between two: until then nothing is decided.
+    pub(super) fn launching(&self, from: Time, to: Time) -> bool {
+        self.all.values().any(|track| track.ever(from, to, |claim| !claim.launched))
+    }
+}
+
+/// A pod that nobody has put anywhere yet.
+fn is_new(pod: &Pod) -> bool {
+    pod.node.is_none() && !pod.finished() && !pod.ending
+}
+
+/// How the nodes of a pool are disrupted.
+pub(super) fn disruption(pool: &Pool) -> Disruption {
+    pool.disruption.clone().unwrap_or_default()
+}
+
+/// Whether a node carries the taint of those that were chosen.
+pub(super) fn is_chosen(node: &Node) -> bool {
+    DISRUPTED_TAINTS.iter().any(|taint| node.has_taint(taint))
+}
+
+/// Whether a node says that it is not to be disrupted.
+pub(super) fn is_protected(node: &Node) -> bool {
+    node.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true")
+}
+
+/// Whether a pod says that it is not to be disrupted.
+pub(super) fn is_pinned(pod: &Pod) -> bool {
+    pod.annotations.get(DO_NOT_DISRUPT).is_some_and(|value| value == "true")
+}
+
+/// `3` or `10%` of so many nodes, rounded up.
+fn part(nodes: usize, written: &str) -> Option<usize> {
+    match written.strip_suffix('%') {
+        Some(percent) => percent.parse::<usize>().ok().map(|percent| (nodes * percent).div_ceil(100)),
+        None => written.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_rounded_up() {
+        assert_eq!(
+            (part(5, "10%"), part(20, "10%"), part(5, "0%"), part(5, "3")),
+            (Some(1), Some(2), Some(0), Some(3))
+        );
+        assert_eq!(part(5, "some"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! KD-22. When the template of a pool changes, each of its claims whose node is empty is told to go within two
+//! minutes, as many times as the budgets make it wait, whatever the pool says of consolidation.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  the node of claim a is empty, and its pool says Never
+//! 10 s  a label is added to the template of the pool
+//! 150 s  claim a has not been told to go
+//! ```
+//!
+//! It does not catch nodes with pods, which are KD-19.
+
+use std::time::Duration;
+
+use mock_clock::Time;
+
+use super::claims::Claims;
+use super::drift::drift_is_mended;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::terms::Version;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KD-22"),
+    promise: "An empty node that drifted is removed even where consolidation is off",
+    cite: &[
+        Citation {
+            where_: "Karpenter, Disruption, Drift",
+            url: "https://karpenter.sh/docs/concepts/disruption/",
+        },
+        Citation {
+            where_: "kubernetes-sigs/karpenter #2423",
+            url: "https://github.com/kubernetes-sigs/karpenter/issues/2423",
+        },
+    ],
+    level: Level::Must,
+    kind: Kind::Config,
+    providers: KARPENTER,
+    versions: Versions::since(Version::new(1, 0, 0)),
+    always: false,
+    check,
+};
+
+/// How long it takes to find out, and to decide.
+const FOUND: Duration = Duration::from_secs(120);
+
+fn check(history: &History) -> Verdict {
+    let empty = |claims: &Claims<'_>, node: &str, at: Time| {
+        claims.scene.occupants(node, at).is_empty().then_some(FOUND)
+    };
+    drift_is_mended(history, empty, "no node was empty when the template of its pool was changed")
+}

@@ -1,0 +1,66 @@
+//! KT-17. A lease of a node that nobody owns is deleted within half a minute of the subject seeing it.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  a lease without owner is in kube-node-lease
+//! 40 s  it still is
+//! ```
+//!
+//! It does not catch leases whose owner is gone: the cluster collects those.
+
+use std::time::Duration;
+
+use super::claims::Claims;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query;
+use crate::terms::Version;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KT-17"),
+    promise: "Leases in kube-node-lease that nobody owns are collected",
+    cite: &[
+        Citation {
+            where_: "kubernetes-sigs/karpenter #1373",
+            url: "https://github.com/kubernetes-sigs/karpenter/issues/1373",
+        },
+        Citation {
+            where_: "Karpenter, Troubleshooting, Node leases",
+            url: "https://karpenter.sh/docs/troubleshooting/",
+        },
+    ],
+    level: Level::Should,
+    kind: Kind::Hygiene,
+    providers: KARPENTER,
+    versions: Versions::until(Version::new(1, 1, 0)),
+    always: true,
+    check,
+};
+
+/// It is event-driven: only the calls take time.
+const SOON: Duration = Duration::from_secs(30);
+
+fn check(history: &History) -> Verdict {
+    let claims = Claims::of(history);
+    let mut tally = Tally::default();
+    for (name, track) in query::node_leases(history) {
+        for spell in track.spells(|owned| !owned) {
+            let until = spell.to.unwrap_or(claims.scene.end);
+            let Some(awake) = claims.scene.awake_from(spell.from, until) else {
+                if spell.to.is_some() {
+                    tally.exercised();
+                }
+                continue;
+            };
+            let due = awake + SOON;
+            if spell.to.is_some_and(|to| to <= due) {
+                tally.exercised();
+            } else if due <= claims.scene.end && claims.scene.calm(awake, due) {
+                tally.violated(format!("the lease {name} is nobody's, and was left"), [spell.began]);
+            }
+        }
+    }
+    tally.verdict("no lease of a node was nobody's")
+}

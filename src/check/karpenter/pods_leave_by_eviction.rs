@@ -1,0 +1,53 @@
+//! KT-03. Pods on nodes of claims are evicted; the subject asks for none of them to be deleted, unless the pool
+//! sets a termination grace period that forces it.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  claim a is going, web-1 runs on its node
+//! 1 s  DELETE /api/v1/namespaces/default/pods/web-1
+//! ```
+//!
+//! It does not catch pods that others delete.
+
+use super::claims::{Claims, disruption};
+use crate::check::scene::TIE;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KT-03"),
+    promise: "Pods leave a node by the Eviction API; none is deleted unless a termination grace period forces it",
+    cite: &[Citation {
+        where_: "Karpenter, Disruption, Termination Controller",
+        url: "https://karpenter.sh/docs/concepts/disruption/",
+    }],
+    level: Level::Must,
+    kind: Kind::Safety,
+    providers: KARPENTER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    let claims = Claims::of(history);
+    let mut tally = Tally::default();
+    for eviction in claims.scene.evictions.iter().filter(|eviction| eviction.granted()) {
+        if claims.scene.pods.contains_key(&eviction.pod) {
+            tally.exercised();
+        }
+    }
+    for deletion in query::pod_deletions(history) {
+        let pod = claims.scene.pods.get(&deletion.pod).and_then(|track| track.at(deletion.began - TIE));
+        let Some(node) = pod.filter(|pod| !pod.ending).and_then(|pod| pod.node.as_deref()) else { continue };
+        let Some((_, claim)) = claims.claim_of(node) else { continue };
+        let pool = claim.last().and_then(|claim| claims.pool_of(claim));
+        if pool.is_none_or(|pool| disruption(pool).grace.is_none()) {
+            tally.violated(format!("{} on {node} was deleted, not evicted", deletion.pod), [deletion.event]);
+        }
+    }
+    tally.verdict("no pod was evicted")
+}

@@ -1,0 +1,79 @@
+//! KL-12. A taint that somebody else has put on a node of a claim is still there after the next writes of the
+//! subject: it comes off only when others take it off.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  somebody taints the node of claim a with hand:NoSchedule
+//! 1 s  the subject registers the node
+//! 1 s  the node has no taint hand
+//! ```
+//!
+//! It does not catch labels and annotations.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::claims::Claims;
+use crate::check::scene::TIE;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KL-12"),
+    promise: "Taints that others have put on a node survive what Karpenter writes",
+    cite: &[Citation {
+        where_: "kubernetes-sigs/karpenter #1658",
+        url: "https://github.com/kubernetes-sigs/karpenter/issues/1658",
+    }],
+    level: Level::Should,
+    kind: Kind::FaultTolerance,
+    providers: KARPENTER,
+    versions: Versions::ALL,
+    always: false,
+    check,
+};
+
+/// After so long nobody can say any more whose write it was.
+const AFTER: Duration = Duration::from_secs(2);
+/// Those that come and go by themselves.
+const OWN: [&str; 4] =
+    ["karpenter.sh/", "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "scaleproof.dev/passing"];
+
+fn check(history: &History) -> Verdict {
+    let claims = Claims::of(history);
+    let writes = query::node_writes(history);
+    let mut tally = Tally::default();
+    for (name, track) in &claims.scene.nodes {
+        let Some((_, claim)) = claims.claim_of(name) else { continue };
+        let startup: Vec<&str> =
+            claim.last().into_iter().flat_map(|it| &it.startup_taints).map(|it| it.key.as_str()).collect();
+        let keys = track.seen.iter().filter_map(|seen| seen.state.as_ref()).flat_map(|node| &node.taints);
+        let foreign = |key: &&str| !OWN.iter().any(|own| key.starts_with(own)) && !startup.contains(key);
+        let keys: BTreeSet<&str> = keys.map(|taint| taint.key.as_str()).filter(foreign).collect();
+        for key in keys {
+            for spell in track.spells(|node| node.has_taint(key)) {
+                let wrote = |write: &&query::NodeWrite| write.node == *name && write.status < 300;
+                if writes.iter().filter(wrote).any(|write| spell.from <= write.began + TIE) {
+                    tally.exercised();
+                }
+                let (Some(to), Some(ended)) = (spell.to, spell.ended) else { continue };
+                let there = track.at(to).is_some_and(|node| !node.has_taint(key));
+                let culprit = writes
+                    .iter()
+                    .filter(wrote)
+                    .find(|write| write.began <= to + TIE && to <= write.began + AFTER);
+                let by_hand = claims.scene.disturbed(to - AFTER, to);
+                if let Some(write) = culprit.filter(|_| there && !by_hand) {
+                    tally.violated(
+                        format!("{name} lost the taint {key} to a write of the subject"),
+                        [ended, write.event],
+                    );
+                }
+            }
+        }
+    }
+    tally.verdict("nobody else tainted a node of a claim")
+}

@@ -1,0 +1,52 @@
+//! KP-03. While no pod says that it is unschedulable, and no node is going or chosen, no claim is made.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//! 0 s  web-1 is pending, and the scheduler has said nothing of it
+//! 9 s  POST /apis/karpenter.sh/v1/nodeclaims
+//! ```
+//!
+//! It does not catch claims that are made while anything else could be their reason.
+
+use super::claims::{Claims, is_chosen};
+use crate::check::scene::TIE;
+use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::history::query::Pod;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("KP-03"),
+    promise: "A pod that the scheduler has not found unschedulable has nothing bought",
+    cite: &[Citation {
+        where_: "Karpenter, Scheduling, Scheduling",
+        url: "https://karpenter.sh/docs/concepts/scheduling/",
+    }],
+    level: Level::Must,
+    kind: Kind::ScaleUp,
+    providers: KARPENTER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    let claims = Claims::of(history);
+    let mut tally = Tally::default();
+    for made in claims.creations.iter().filter(|made| made.status < 300) {
+        let since = made.began - claims.scene.slack();
+        let waits = claims.scene.pods.values().any(|track| track.ever(since, made.began + TIE, Pod::waits));
+        let moves = claims
+            .scene
+            .nodes
+            .values()
+            .any(|track| track.ever(since, made.began + TIE, |node| node.ending || is_chosen(node)));
+        if waits {
+            tally.exercised();
+        } else if !moves {
+            tally.violated(format!("{} was made though no pod was unschedulable", made.name), [made.event]);
+        }
+    }
+    tally.verdict("no claim was made")
+}
