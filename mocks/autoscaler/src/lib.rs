@@ -29,6 +29,7 @@ mod act;
 mod cluster_api;
 mod health;
 mod hetzner;
+mod karpenter;
 mod kubernetes;
 mod leader;
 mod market;

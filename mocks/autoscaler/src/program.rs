@@ -12,6 +12,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::defect::{self, Defect};
 use crate::health::Health;
+use crate::karpenter::Karpenter;
 use crate::kubernetes::KubeClient;
 use crate::leader::{Leader, Term};
 use crate::market::Market;
@@ -83,6 +84,14 @@ async fn until_told(settings: Arc<Settings>, clock: VirtualClock) -> Result<(), 
 
 /// Waits to lead, and works as long as that lasts.
 async fn lead(settings: Arc<Settings>, client: KubeClient, clock: VirtualClock) -> Result<(), Trouble> {
+    if settings.is_of_claims() {
+        let health = Health::new(Arc::clone(&settings), clock);
+        let work = async |_| {
+            Karpenter::start(Arc::clone(&settings), client.clone()).await.run(&health).await;
+            Ok(())
+        };
+        return elected(&settings, &client, &health, work).await;
+    }
     let management = settings.arguments.cloud_config.as_deref().filter(|_| settings.is_of_deployments());
     let manager = match management {
         Some(file) => {
@@ -92,17 +101,27 @@ async fn lead(settings: Arc<Settings>, client: KubeClient, clock: VirtualClock) 
     };
     let market = Market::new(&settings, &manager, clock.clone()).map_err(Trouble::Cloud)?;
     let health = Health::new(Arc::clone(&settings), clock);
-    let address = settings.arguments.address;
-    health.clone().serve(address).await.map_err(|e| Trouble::Listen(address.to_string(), e))?;
     let work = async |term: Term| {
         let autoscaler = Autoscaler::start(Arc::clone(&settings), client.clone(), market.clone()).await;
         autoscaler.map_err(|e| Trouble::Cloud(e.to_string()))?.run(&health, &term).await;
         Ok(())
     };
+    elected(&settings, &client, &health, work).await
+}
+
+/// Tells of its health from now on, and works for as long as it leads.
+async fn elected(
+    settings: &Settings,
+    client: &KubeClient,
+    health: &Health,
+    work: impl AsyncFn(Term) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let address = settings.arguments.address;
+    health.clone().serve(address).await.map_err(|e| Trouble::Listen(address.to_string(), e))?;
     if !settings.arguments.leader_elect {
         return work(Term::endless()).await;
     }
-    let mut leader = Leader::new(client.clone(), &settings);
+    let mut leader = Leader::new(client.clone(), settings);
     if settings.has(Defect::ActsWithoutLease) {
         let leads = async {
             leader.acquire().await;

@@ -1,6 +1,6 @@
 //! The shell for the API server: caches to read from, and the few writes there are.
 
-mod read;
+pub(crate) mod read;
 mod tell;
 mod watching;
 
@@ -17,7 +17,7 @@ use kube::{Client, Config};
 use mock_clock::{Clock as _, VirtualClock};
 
 pub(crate) use tell::{Events, Told};
-use watching::Cache;
+pub(crate) use watching::Cache;
 
 use crate::defect::Defect;
 use crate::settings::Settings;

@@ -17,7 +17,7 @@ use crate::view::{
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
-pub(super) fn node(node: &v1::Node) -> Node {
+pub(crate) fn node(node: &v1::Node) -> Node {
     let (spec, status) = (node.spec.clone().unwrap_or_default(), node.status.clone().unwrap_or_default());
     let conditions = status.conditions.unwrap_or_default();
     let ready = conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True");
@@ -39,7 +39,7 @@ pub(super) fn node(node: &v1::Node) -> Node {
     }
 }
 
-pub(super) fn pod(pod: &v1::Pod) -> Pod {
+pub(crate) fn pod(pod: &v1::Pod) -> Pod {
     let status = pod.status.clone().unwrap_or_default();
     let conditions = status.conditions.unwrap_or_default();
     let unschedulable = conditions.iter().any(|condition| {
@@ -57,7 +57,7 @@ pub(super) fn pod(pod: &v1::Pod) -> Pod {
 }
 
 /// The pod that a daemon set would have on a node that it chooses.
-pub(super) fn daemon(set: &DaemonSet) -> Pod {
+pub(crate) fn daemon(set: &DaemonSet) -> Pod {
     let template = set.spec.clone().unwrap_or_default().template;
     let mut metadata = template.metadata.unwrap_or_default();
     metadata.namespace.clone_from(&set.metadata.namespace);
@@ -77,7 +77,7 @@ pub(super) fn daemon(set: &DaemonSet) -> Pod {
     pod
 }
 
-pub(super) fn budget(budget: &PodDisruptionBudget) -> Budget {
+pub(crate) fn budget(budget: &PodDisruptionBudget) -> Budget {
     let spec = budget.spec.clone().unwrap_or_default();
     Budget {
         namespace: budget.metadata.namespace.clone().unwrap_or_default(),

@@ -27,7 +27,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, default_value = "info")]
     pub(crate) log: LogLevel,
 
-    /// `hetzner` or `clusterapi`
+    /// `hetzner`, `clusterapi` or `karpenter`: with the last, pools are objects, and of what follows only lease, health and
+    /// seed count
     #[arg(long, default_value = "hetzner")]
     pub(crate) cloud_provider: String,
     /// A pool as min:max:type:location:name; may be repeated

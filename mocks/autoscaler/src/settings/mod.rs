@@ -52,9 +52,9 @@ impl Settings {
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, SettingsError> {
         let defects: Defects = arguments.defect.iter().copied().collect();
-        if !["hetzner", "clusterapi"].contains(&arguments.cloud_provider.as_str()) {
+        if !["hetzner", "clusterapi", "karpenter"].contains(&arguments.cloud_provider.as_str()) {
             return Err(SettingsError::new(format!(
-                "use cloud provider {:?}: known are hetzner and clusterapi",
+                "use cloud provider {:?}: known are hetzner, clusterapi and karpenter",
                 arguments.cloud_provider
             )));
         }
@@ -65,8 +65,8 @@ impl Settings {
                 known.join(", ")
             )));
         }
-        if arguments.cloud_provider == "clusterapi" {
-            return Ok(Self::of_deployments(arguments, defects));
+        if arguments.cloud_provider != "hetzner" {
+            return Ok(Self::of_objects(arguments, defects));
         }
         let variable = |name: &str| variable(name).filter(|value| !value.is_empty());
         let token = variable("HCLOUD_TOKEN")
@@ -93,8 +93,8 @@ impl Settings {
         })
     }
 
-    /// Where pools are machine deployments, all else is read from the cluster.
-    fn of_deployments(arguments: Arguments, defects: Defects) -> Self {
+    /// Where pools are objects, all else is read from the cluster.
+    fn of_objects(arguments: Arguments, defects: Defects) -> Self {
         Self {
             arguments,
             defects,
@@ -110,6 +110,11 @@ impl Settings {
     /// Whether pools are machine deployments.
     pub(crate) fn is_of_deployments(&self) -> bool {
         self.arguments.cloud_provider == "clusterapi"
+    }
+
+    /// Whether pools are Karpenter's.
+    pub(crate) fn is_of_claims(&self) -> bool {
+        self.arguments.cloud_provider == "karpenter"
     }
 
     /// Whether the process has this defect.
