@@ -89,8 +89,12 @@ fn promises_of_others_are_not_applicable() {
     assert_eq!(told(&history, "SU-10"), "not applicable");
     history.header.subject.version = None;
     assert_eq!(told(&history, "SU-10"), "unknown", "an unknown version is taken for the newest");
-    history.header.subject.provider = Provider::Clusterapi;
-    assert_eq!(told(&history, "SU-10"), "not applicable");
+    let mut history = self::history(good().end(300), "KD-01");
+    assert_eq!(told(&history, "KD-01"), "not applicable");
+    history.header.subject.provider = Provider::Karpenter;
+    assert_eq!(told(&history, "KD-01"), "unknown");
+    history.header.scenario.expect = vec!["SD-01".parse().unwrap()];
+    assert_eq!(told(&history, "SD-01"), "not applicable");
     assert!(matches!(judge(&history).overall(), Verdict::Unknown { .. }), "nothing was judged");
     history.header.scenario.expect = vec!["XX-99".parse().unwrap()];
     assert_eq!(told(&history, "XX-99"), "unknown");
