@@ -73,7 +73,13 @@ pub(super) fn never_bought_for(
                 let fails = scene.pools().iter().any(|pool| fit(scene, pod, pool).fails_by(misfit));
                 let until = spell.from + reaction + scene.slack();
                 let relevant = fails && (!everywhere || hopeless(scene, pod));
-                if relevant && spell.spans(spell.from, until) && scene.watched(spell.from, until) {
+                let waited = spell.spans(spell.from, until) && scene.watched(spell.from, until);
+                // Where machines come at once, pods do not wait that long: what was bought for them tells as much.
+                let served = || {
+                    let soon = spell.to.is_some_and(|to| to < until);
+                    soon && !everywhere && scene.orders.iter().any(|order| spell.covers(order.began))
+                };
+                if relevant && (waited || served()) {
                     tally.exercised();
                 }
             }

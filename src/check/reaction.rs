@@ -8,7 +8,7 @@ use super::Tally;
 use super::fit::fit;
 use super::scene::{Scene, TIE};
 use crate::history::What;
-use crate::history::query::{Pod, Spell};
+use crate::history::query::{Order, Pod, Spell};
 use crate::terms::{Api, Pool, SubjectOption, Timer};
 
 /// Judges for each pod that waits, and is chosen, that something is bought within `window` and the slack. Left out is whatever
@@ -20,12 +20,17 @@ pub(super) fn reactions(scene: &Scene<'_>, window: Duration, chosen: impl Fn(&Po
         for spell in track.spells(Pod::waits) {
             let Some(pod) = track.at(spell.from).filter(|pod| chosen(pod, &spell)) else { continue };
             let until = spell.to.unwrap_or(scene.end);
-            let Some(awake) = scene.awake_from(spell.from, until) else { continue };
+            let Some(awake) = scene.awake_from(spell.from, until) else {
+                // Who was served by a process that has just started was served in time.
+                let served = |order: &&Order| spell.from <= order.began + TIE && order.began <= until;
+                if until <= spell.from + window + scene.slack() && scene.orders.iter().any(|it| served(&it)) {
+                    tally.exercised();
+                }
+                continue;
+            };
             let ripe = awake.max(ripe(scene, pod).unwrap_or(awake));
             let deadline = ripe + window + scene.slack();
-            let ordered = |order: &&crate::history::query::Order| {
-                spell.from <= order.began + TIE && order.began <= deadline
-            };
+            let ordered = |order: &&Order| spell.from <= order.began + TIE && order.began <= deadline;
             if scene.orders.iter().any(|order| ordered(&order)) {
                 tally.exercised();
             } else if spell.spans(spell.from, deadline) && nothing_excuses(scene, pod, ripe, deadline) {
@@ -119,7 +124,7 @@ fn in_pool(server: Option<&crate::history::query::Server>, pool: &str) -> bool {
 }
 
 /// Pools other than the one of an order that take all pods for which it may have been placed.
-pub(super) fn rivals<'s>(scene: &'s Scene<'_>, order: &'s crate::history::query::Order) -> Vec<&'s Pool> {
+pub(super) fn rivals<'s>(scene: &'s Scene<'_>, order: &'s Order) -> Vec<&'s Pool> {
     let waiting = super::causes::waiting(scene, order);
     let takes_all = |pool: &&Pool| {
         let takes = |pod: &Pod| takes(scene, pool, pod, order.began - TIE, order.began);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{self, Node};
+use k8s_openapi::api::core::v1::{self, Node, PersistentVolume};
 use k8s_openapi::api::storage::v1::VolumeAttachment;
 use kube::api::{Api, DeleteParams, ListParams, PostParams};
 use kube::{Client, ResourceExt as _};
@@ -34,6 +34,7 @@ async fn nodes_of(client: &Client, pool: &str) -> Vec<Node> {
 
 /// Attaches a volume to each node of a pool, until it is aborted.
 pub(super) async fn attach(victims: Victims, pool: String, bites: Arc<AtomicU64>, bite: Box<impl Fn(&str)>) {
+    let volumes: Api<PersistentVolume> = Api::all(victims.client.clone());
     let attachments: Api<VolumeAttachment> = Api::all(victims.client.clone());
     let mut done = BTreeSet::new();
     loop {
@@ -44,7 +45,17 @@ pub(super) async fn attach(victims: Victims, pool: String, bites: Arc<AtomicU64>
                 "spec": {"attacher": "csi.example.com", "nodeName": name, "source": {"persistentVolumeName": format!("volume-{name}")}},
             });
             let Ok(attachment) = serde_json::from_value::<VolumeAttachment>(written) else { return };
-            if done.contains(&name) || attachments.create(&PostParams::default(), &attachment).await.is_err()
+            // What is attached without a volume is detached at once.
+            let volume = json!({
+                "metadata": {"name": format!("volume-{name}")},
+                "spec": {"accessModes": ["ReadWriteOnce"], "capacity": {"storage": "1Gi"},
+                    "csi": {"driver": "csi.example.com", "volumeHandle": format!("stuck-{name}")}},
+            });
+            let Ok(volume) = serde_json::from_value::<PersistentVolume>(volume) else { return };
+            let params = PostParams::default();
+            if done.contains(&name)
+                || volumes.create(&params, &volume).await.is_err()
+                || attachments.create(&params, &attachment).await.is_err()
             {
                 continue;
             }
@@ -59,11 +70,15 @@ pub(super) async fn attach(victims: Victims, pool: String, bites: Arc<AtomicU64>
 
 /// Detaches what was attached.
 pub(super) async fn detach(client: Client) {
+    let volumes: Api<PersistentVolume> = Api::all(client.clone());
     let attachments: Api<VolumeAttachment> = Api::all(client);
     let Ok(list) = attachments.list(&ListParams::default().labels(OURS)).await else { return };
     for attachment in list.items {
         // One that is gone is gone.
         let _ = attachments.delete(&attachment.name_any(), &DeleteParams::default()).await;
+        if let Some(volume) = attachment.spec.source.persistent_volume_name {
+            let _ = volumes.delete(&volume, &DeleteParams::default()).await;
+        }
     }
 }
 

@@ -87,6 +87,10 @@ impl Kubelet {
             self.stage(Stage::Register).await;
         }
         self.register().await;
+        if self.host.made.is_some() {
+            // A node that somebody else has made does not say yet how it is.
+            self.post().await;
+        }
         if self.host.is_bought() {
             self.stage(Stage::Network).await;
         }

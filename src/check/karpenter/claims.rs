@@ -108,8 +108,11 @@ impl<'a> Claims<'a> {
                 continue;
             };
             let Some((node, nodes)) = self.scene.nodes.get_key_value(node) else { continue };
+            // Nodes of the beginning are usable to Karpenter before their kubelet has said that they are ready.
+            let Some(ready) = nodes.spells(|node| node.ready).into_iter().next() else { continue };
+            let usable_from = usable.from.max(ready.from + TIE);
             for mut spell in self.scene.vacant(node) {
-                spell.from = spell.from.max(usable.from);
+                spell.from = spell.from.max(usable_from);
                 if let Some(end) = usable.to {
                     (spell.to, spell.ended) = (Some(spell.to.map_or(end, |to| to.min(end))), usable.ended);
                 }

@@ -9,13 +9,19 @@
 //! 10 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a; claim b is not initialised
 //! ```
 //!
+//! Of nodes that were chosen together any of their replacements may be meant: there must be as many that are initialised as
+//! nodes of them that were told to go, or all that were made.
+//!
 //! It does not catch replacements that are made while pods wait for other reasons.
+
+use mock_clock::Time;
 
 use super::claims::{Claims, is_chosen};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
+use crate::history::query::ClaimCall;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("KD-17"),
@@ -43,21 +49,38 @@ fn check(history: &History) -> Verdict {
         if claims.pods_wait(chosen.from - claims.scene.slack(), going.call.began) {
             continue;
         }
-        let made = claims.creations.iter().filter(|made| {
-            chosen.from - TIE <= made.began && made.began <= going.call.began && !made.name.is_empty()
+        // Who has nothing to move needs no replacement.
+        if claims.scene.occupants(going.node, chosen.from).is_empty() {
+            continue;
+        }
+        let made = replacements(&claims, chosen.from, going.call);
+        let (ready, late): (Vec<_>, Vec<_>) = made.iter().partition(|(_, ready)| *ready);
+        let gone = claims.chosen().filter(|other| {
+            chosen.from <= other.call.began
+                && other.call.event <= going.call.event
+                && !claims.scene.occupants(other.node, chosen.from).is_empty()
         });
-        for made in made {
-            let Some(track) = claims.all.get(&made.name) else { continue };
-            // One that failed is no replacement any more.
-            if track.at(going.call.began).is_none_or(|claim| claim.ending) {
-                continue;
+        match late.first() {
+            _ if made.is_empty() => {}
+            Some((late, _)) if ready.len() < gone.count().min(made.len()) => {
+                let says = format!("{} was told to go before {} was initialised", going.call.name, late.name);
+                tally.violated(says, [late.event, going.call.event]);
             }
-            tally.exercised();
-            if !track.ever(made.began, going.call.began + TIE, |claim| claim.initialized) {
-                let says = format!("{} was told to go before {} was initialised", going.call.name, made.name);
-                tally.violated(says, [made.event, going.call.event]);
-            }
+            _ => tally.exercised(),
         }
     }
     tally.verdict("no node was replaced")
+}
+
+/// Claims that were made from a moment on until another was told to go, and whether they were initialised by then. One that
+/// failed is no replacement.
+fn replacements<'c>(claims: &'c Claims<'_>, from: Time, going: &ClaimCall) -> Vec<(&'c ClaimCall, bool)> {
+    let made = claims.creations.iter();
+    let made = made.filter(|made| from - TIE <= made.began && made.began <= going.began);
+    made.filter_map(|made| {
+        let track = claims.all.get(&made.name)?;
+        track.at(going.began).filter(|claim| !claim.ending)?;
+        Some((made, track.ever(made.began, going.began + TIE, |claim| claim.initialized)))
+    })
+    .collect()
 }

@@ -11,10 +11,11 @@ use std::time::Duration;
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet};
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod, ReplicationController, Taint};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
-use kube::api::{Api, DeleteParams, EvictParams, PostParams};
+use kube::api::{Api, DeleteParams, EvictParams, Patch, PatchParams, PostParams};
 use kube::config::{KubeConfigOptions, Kubeconfig};
 use kube::{Client, Config};
 use mock_clock::{Clock as _, VirtualClock};
+use serde_json::{Value, json};
 
 pub(crate) use tell::{Events, Told};
 pub(crate) use watching::Cache;
@@ -29,6 +30,16 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const WRITE_FOR: Duration = Duration::from_secs(5);
 const WRITE_AGAIN: Duration = Duration::from_millis(750);
 const PRIORITIES: &str = "cluster-autoscaler-priority-expander";
+
+/// What may be changed of a node, with the version that was read: whoever was faster is not overwritten.
+fn of_node(node: &Node) -> Value {
+    let (meta, spec) = (&node.metadata, node.spec.as_ref());
+    json!({
+        "metadata": {"labels": meta.labels, "annotations": meta.annotations, "finalizers": meta.finalizers,
+            "ownerReferences": meta.owner_references, "resourceVersion": meta.resource_version},
+        "spec": {"taints": spec.and_then(|spec| spec.taints.as_ref())},
+    })
+}
 
 /// A client of the API server and what it has cached.
 #[derive(Debug)]
@@ -48,6 +59,8 @@ pub(crate) struct KubeClient {
     pub(crate) client: Client,
     pub(crate) clock: VirtualClock,
     pub(crate) namespace: String,
+    /// Nodes are patched, and not written as a whole.
+    patches: bool,
 }
 
 impl std::fmt::Debug for KubeClient {
@@ -80,7 +93,8 @@ impl KubeClient {
         (config.connect_timeout, config.read_timeout, config.write_timeout) = (None, None, None);
         config.default_retry = false;
         let client = Client::try_from(config).map_err(|e| e.to_string())?;
-        Ok(Self { client, clock, namespace: settings.arguments.namespace.clone() })
+        let (namespace, patches) = (settings.arguments.namespace.clone(), settings.is_of_claims());
+        Ok(Self { client, clock, namespace, patches })
     }
 
     /// An answer, in time.
@@ -107,6 +121,10 @@ impl KubeClient {
                 let mut node = self.ask(nodes.get(name)).await?;
                 if !change(&mut node) {
                     return Ok(false);
+                }
+                if self.patches {
+                    let patch = Patch::Merge(of_node(&node));
+                    return self.ask(nodes.patch(name, &PatchParams::default(), &patch)).await.map(|_| true);
                 }
                 self.ask(nodes.replace(name, &PostParams::default(), &node)).await.map(|_| true)
             };
