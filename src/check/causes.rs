@@ -112,6 +112,7 @@ pub(super) fn one_too_many<'s>(
         .into_iter()
         .map(|(other, _)| other)
         .filter(|other| other.pool == order.pool && knew_of(order, other))
+        .filter(|other| !spoilt(scene, other, &pods, pool, order.began))
         .collect();
     let suffices = !pods.is_empty()
         && !coming.is_empty()
@@ -119,6 +120,20 @@ pub(super) fn one_too_many<'s>(
         && !fills_minimum(scene, order, pool)
         && !misled(scene, order.began);
     suffices.then_some(coming)
+}
+
+/// Whether somebody has tainted the node of an order meanwhile, so that none of the pods would go there.
+fn spoilt(scene: &Scene<'_>, order: &Order, pods: &[&Pod], pool: &Pool, at: Time) -> bool {
+    let nodes = scene.server_of(order).into_iter().flat_map(|server| scene.nodes_on(server));
+    nodes.filter_map(|(_, track)| track.at(at)).any(|node| {
+        node.taints.iter().any(|taint| {
+            let declared = pool.taints.iter().chain(&pool.startup_taints).any(|of| of.key == taint.key);
+            let passing = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/"];
+            !declared
+                && !passing.iter().any(|group| taint.key.starts_with(group))
+                && !pods.iter().any(|pod| pod.tolerations.iter().any(|it| it.tolerates(taint)))
+        })
+    })
 }
 
 /// Whether who placed an order can have known of another one: of what another replica is just doing nobody knows.

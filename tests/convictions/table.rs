@@ -41,10 +41,12 @@ impl Place {
         Path::new(ROOT).join(&self.0)
     }
 
-    /// Who is run there: scenarios about machine deployments stand by themselves.
+    /// Who is run there: scenarios about machine deployments, and those about claims, stand by themselves.
     pub(crate) fn subject(&self) -> &'static str {
         if self.0.contains("/cluster-api/") || self.0.contains("/s4-") {
             "mock-autoscaler-clusterapi"
+        } else if self.0.contains("/karpenter/") || self.0.contains("/s5-") {
+            "mock-autoscaler-karpenter"
         } else {
             "mock-autoscaler-hetzner"
         }

@@ -84,7 +84,8 @@ impl<'a> Claims<'a> {
 
     /// Whether something else than a choice was reason enough: the node was deleted by somebody, or had its age.
     pub(super) fn forced(going: &Going<'_>) -> bool {
-        let ending = going.track.at(going.call.began).is_none_or(|node| node.ending);
+        let deleted = going.track.before(going.call.event).is_some_and(|node| node.ending);
+        let ending = deleted || going.track.at(going.call.began).is_none();
         let old = going.claim.created.zip(disruption(going.pool).expire_after);
         ending || old.is_some_and(|(created, age)| going.call.began + TIE >= created + age.0)
     }
