@@ -20,6 +20,7 @@ pub(super) fn made(workload: &Workload) -> world::Workload {
         annotations: workload.annotations.clone(),
         volumes: workload.volumes.iter().map(volume).collect(),
         priority: workload.priority,
+        scheduler: workload.scheduler.clone(),
         apart: workload.apart.map(|apart| match apart {
             Apart::Required => world::Apart::Required,
             Apart::Preferred => world::Apart::Preferred,

@@ -215,6 +215,9 @@ pub struct Workload {
     /// The priority of each pod.
     #[serde(default)]
     pub priority: Option<i32>,
+    /// Who finds them a node, if it is not the ordinary scheduler: where nobody has this name, nobody does.
+    #[serde(default)]
+    pub scheduler: Option<String>,
     /// How pods keep away from each other.
     #[serde(default)]
     pub apart: Option<Apart>,

@@ -41,6 +41,8 @@ pub struct Workload {
     pub volumes: Vec<Volume>,
     /// The priority of each pod.
     pub priority: Option<i32>,
+    /// Who finds them a node, if it is not the ordinary scheduler.
+    pub scheduler: Option<String>,
     /// No two on a node: they must, or they would rather.
     pub apart: Option<Apart>,
     /// A disruption budget over them: so many may be away.
@@ -99,6 +101,7 @@ impl Workload {
             annotations: BTreeMap::new(),
             volumes: Vec::new(),
             priority: None,
+            scheduler: None,
             apart: None,
             max_unavailable: None,
             ends_in: None,
@@ -217,6 +220,7 @@ impl Workload {
                 "tolerations": self.tolerates.iter().map(toleration).collect::<Vec<_>>(),
                 "volumes": self.volumes.iter().map(Volume::object).collect::<Vec<_>>(),
                 "priorityClassName": self.priority.map(class_name),
+                "schedulerName": self.scheduler,
                 "affinity": self.apart.map(|apart| self.affinity(apart)),
                 "terminationGracePeriodSeconds": granted,
             },

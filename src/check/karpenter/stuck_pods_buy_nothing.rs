@@ -49,7 +49,7 @@ fn check(history: &History) -> Verdict {
         if claims.scene.watched(*from, (*from + DECISION).min(*to)) {
             tally.exercised();
         }
-        let within = |made: &&ClaimCall| *from + claims.scene.slack() < made.began && made.began + TIE < *to;
+        let within = |made: &&ClaimCall| *event < made.event && made.began + TIE < *to;
         for made in claims.creations.iter().filter(within) {
             let since = made.began - claims.scene.slack();
             let chosen =

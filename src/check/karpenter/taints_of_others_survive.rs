@@ -14,12 +14,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use mock_clock::Time;
+
 use super::claims::Claims;
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::History;
 use crate::history::query;
+use crate::history::{FaultChange, History, StepChange, What};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("KL-12"),
@@ -41,6 +43,15 @@ const AFTER: Duration = Duration::from_secs(2);
 /// Those that come and go by themselves.
 const OWN: [&str; 4] =
     ["karpenter.sh/", "node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "scaleproof.dev/passing"];
+
+/// Whether anybody else began to do something between two moments, who may have taken a taint away.
+fn has_begun(history: &History, from: Time, to: Time) -> bool {
+    history.events.iter().filter(|event| from <= event.at && event.at <= to).any(|event| match &event.what {
+        What::Step(step) => step.change == StepChange::Begun,
+        What::Fault(fault) => !matches!(fault.change, FaultChange::Bit(_)),
+        _ => false,
+    })
+}
 
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
@@ -64,8 +75,8 @@ fn check(history: &History) -> Verdict {
                 let culprit = writes
                     .iter()
                     .filter(wrote)
-                    .find(|write| write.began <= to + TIE && to <= write.began + AFTER);
-                let by_hand = claims.scene.disturbed(to - AFTER, to);
+                    .find(|write| write.began <= to + TIE && to <= history.events[write.event].at + AFTER);
+                let by_hand = has_begun(history, to - AFTER, to);
                 if let Some(write) = culprit.filter(|_| there && !by_hand) {
                     tally.violated(
                         format!("{name} lost the taint {key} to a write of the subject"),
