@@ -17,6 +17,16 @@ macro_rules! faq {
     };
 }
 
+/// A heading of a page of Karpenter's documents.
+macro_rules! karpenter {
+    ($heading:literal, $page:literal) => {
+        $crate::check::Citation {
+            where_: concat!("Karpenter, ", $heading),
+            url: concat!("https://karpenter.sh/docs/", $page, "/"),
+        }
+    };
+}
+
 /// A flag, as its help in the table of parameters tells it.
 macro_rules! flag {
     ($flag:literal) => {

@@ -27,6 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
             "my-cluster-is-below-minimum--above-maximum-number-of-nodes-but-ca-did-not-fix-that-why"
         ),
         flag!("--nodes"),
+        karpenter!("NodePools, spec.limits", "concepts/nodepools"),
     ],
     level: Level::Must,
     kind: Kind::MinMax,

@@ -21,7 +21,11 @@ use crate::terms::Timer;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("HY-02"),
     promise: "A server that never becomes a node is given back after the documented time, and not earlier",
-    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--max-node-provision-time")],
+    cite: &[
+        faq!("How does scale-up work?", "how-does-scale-up-work"),
+        flag!("--max-node-provision-time"),
+        karpenter!("NodeClaims, Registration", "concepts/nodeclaims"),
+    ],
     level: Level::Must,
     kind: Kind::Hygiene,
     providers: EVERYBODY,

@@ -19,10 +19,13 @@ use crate::history::History;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-04"),
     promise: "A node selector restricts the pools in which a node is ordered",
-    cite: &[faq!(
-        "Does CA respect node affinity when selecting node groups to scale up?",
-        "does-ca-respect-node-affinity-when-selecting-node-groups-to-scale-up"
-    )],
+    cite: &[
+        faq!(
+            "Does CA respect node affinity when selecting node groups to scale up?",
+            "does-ca-respect-node-affinity-when-selecting-node-groups-to-scale-up"
+        ),
+        karpenter!("Scheduling, Selecting nodes", "concepts/scheduling"),
+    ],
     level: Level::Must,
     kind: Kind::ScaleUp,
     providers: EVERYBODY,

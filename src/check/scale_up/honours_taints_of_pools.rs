@@ -20,10 +20,13 @@ use crate::history::History;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-11"),
     promise: "Taints that a pool declares restrict the pods for which a node is ordered there, from zero on",
-    cite: &[Citation {
-        where_: "cluster-autoscaler, README of the hetzner provider, HCLOUD_CLUSTER_CONFIG",
-        url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/hetzner/README.md",
-    }],
+    cite: &[
+        Citation {
+            where_: "cluster-autoscaler, README of the hetzner provider, HCLOUD_CLUSTER_CONFIG",
+            url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/hetzner/README.md",
+        },
+        karpenter!("NodePools, spec.template.spec.taints", "concepts/nodepools"),
+    ],
     level: Level::Must,
     kind: Kind::ScaleUp,
     providers: EVERYBODY,

@@ -23,7 +23,10 @@ use crate::terms::Timer;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-02"),
     promise: "While ordered nodes are on their way, the same pods have no further ones ordered",
-    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work")],
+    cite: &[
+        faq!("How does scale-up work?", "how-does-scale-up-work"),
+        karpenter!("NodeClaims", "concepts/nodeclaims"),
+    ],
     level: Level::Must,
     kind: Kind::ScaleUp,
     providers: EVERYBODY,

@@ -19,10 +19,13 @@ use crate::history::History;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-06"),
     promise: "Nothing is ordered for a pod that waits for the pre-emption of others",
-    cite: &[faq!(
-        "How does Cluster Autoscaler work with Pod Priority and Preemption?",
-        "how-does-cluster-autoscaler-work-with-pod-priority-and-preemption"
-    )],
+    cite: &[
+        faq!(
+            "How does Cluster Autoscaler work with Pod Priority and Preemption?",
+            "how-does-cluster-autoscaler-work-with-pod-priority-and-preemption"
+        ),
+        karpenter!("Scheduling", "concepts/scheduling"),
+    ],
     level: Level::Must,
     kind: Kind::ScaleUp,
     providers: EVERYBODY,

@@ -21,10 +21,13 @@ use crate::history::History;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-03"),
     promise: "Nothing is ordered for pods that no pool could ever host",
-    cite: &[faq!(
-        "I have a couple of pending pods, but there was no scale-up?",
-        "i-have-a-couple-of-pending-pods-but-there-was-no-scale-up"
-    )],
+    cite: &[
+        faq!(
+            "I have a couple of pending pods, but there was no scale-up?",
+            "i-have-a-couple-of-pending-pods-but-there-was-no-scale-up"
+        ),
+        karpenter!("Scheduling", "concepts/scheduling"),
+    ],
     level: Level::Must,
     kind: Kind::ScaleUp,
     providers: EVERYBODY,

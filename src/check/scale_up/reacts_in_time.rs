@@ -30,6 +30,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
             "When does Cluster Autoscaler change the size of a cluster?",
             "when-does-cluster-autoscaler-change-the-size-of-a-cluster"
         ),
+        karpenter!("Settings, Batching Parameters", "reference/settings"),
     ],
     level: Level::Must,
     kind: Kind::ScaleUp,
