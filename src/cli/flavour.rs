@@ -9,7 +9,8 @@ use crate::scenario::Scenario;
 use crate::subject::Profile;
 
 /// Its profiles, the first that fits first.
-const FLAVOURS: [&str; 2] = ["mock-autoscaler-hetzner", "mock-autoscaler-clusterapi"];
+const FLAVOURS: [&str; 3] =
+    ["mock-autoscaler-hetzner", "mock-autoscaler-clusterapi", "mock-autoscaler-karpenter"];
 
 /// The name of the first of its profiles to which all that happens in the scenario can happen, and whose provider has
 /// promised all that is expected. Of a scenario that fits none, the first tells what is wrong.
@@ -47,6 +48,8 @@ mod tests {
             ("suites/incidents/s4-a-storm-of-edits.yaml", "mock-autoscaler-clusterapi"),
             // By what happens.
             ("suites/chaos/cluster-api/a-paused-group-is-left-alone.yaml", "mock-autoscaler-clusterapi"),
+            ("suites/conformance/karpenter/limits-hold.yaml", "mock-autoscaler-karpenter"),
+            ("suites/incidents/s5-leaked-leases-end-up-gone.yaml", "mock-autoscaler-karpenter"),
             // By what convicts.
             (
                 "suites/negative/a-subject-that-ignores-the-maximum-is-convicted.yaml",
