@@ -73,10 +73,13 @@ fn requirements(pool: &Pool, karpenter: &Karpenter, room: RoomOf<'_>) -> Result<
         }),
     };
     let machines: Vec<String> = machines.map(named).collect::<Result<_, _>>()?;
-    let mut requirements = vec![
-        json!({"key": "node.kubernetes.io/instance-type", "operator": "In", "values": machines}),
-        json!({"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}),
-    ];
+    let mut requirements =
+        vec![json!({"key": "node.kubernetes.io/instance-type", "operator": "In", "values": machines})];
+    // Before 1.0.0 what kwok sells does not say in these words how it is paid.
+    if karpenter.cloud != KarpenterCloud::Kwok || karpenter.api != KarpenterApi::V1beta1 {
+        requirements
+            .push(json!({"key": "karpenter.sh/capacity-type", "operator": "In", "values": ["on-demand"]}));
+    }
     if karpenter.cloud == KarpenterCloud::Hetzner {
         let zone = json!({"key": "topology.kubernetes.io/zone", "operator": "In", "values": [pool.location]});
         requirements.push(zone);
