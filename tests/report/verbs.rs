@@ -87,6 +87,6 @@ fn list_shows_expectations_and_scenarios_of_a_provider() {
     assert_eq!(code, 0, "{err}");
     assert!(out.contains("  SU-01  MUST ") && out.contains("suites/incidents/"), "{out}");
     let (code, out, _) = scaleproof(&["list", "--provider", "karpenter"]);
-    assert!(code == 0 && !out.contains("SU-01"), "{out}");
+    assert!(code == 0 && out.contains("  KD-01  MUST ") && !out.contains("SU-05"), "{out}");
     assert_eq!(scaleproof(&["list", "--provider", "aws"]).0, 64);
 }

@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     binary: Option<PathBuf>,
     /// The version of the subject, if neither its profile nor the program says it
     #[arg(long, value_name = "VERSION")]
-    version_of_subject: Option<Version>,
+    subject_version: Option<Version>,
     /// What everything is drawn from; drawn and told if left out
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -145,7 +145,7 @@ fn cast(arguments: &Arguments, scenarios: Vec<(PathBuf, Scenario)>, seed: u64) -
     for (path, scenario) in scenarios {
         let name = arguments.subject.as_deref().map_or_else(|| flavour::of(&scenario), Ok)?;
         if !subjects.contains_key(name) {
-            let version = arguments.version_of_subject;
+            let version = arguments.subject_version;
             subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
         }
         let subject = subjects[name].clone();
