@@ -269,6 +269,12 @@ fn of_the_subject() -> Vec<Case> {
         ("FT-06", "noticed", "held", hung().health(810, 500).end(2000)),
         ("FT-06", "not_noticed", "violated", hung().end(2000)),
         ("FT-06", "ended_by_the_restart", "held", hung_until(840).health(810, 500).killed(840, 0).end(2000)),
+        (
+            "FT-06",
+            "started_again_and_writes",
+            "held",
+            hung_until(820).health(810, 500).killed(820, 0).started(822, 0).status(825).end(2000),
+        ),
         ("FT-06", "ended_by_itself", "unknown", hung_until(815).end(2000)),
         (
             "FT-06",

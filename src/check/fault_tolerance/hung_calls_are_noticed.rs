@@ -57,8 +57,9 @@ fn check(history: &History) -> Verdict {
         for (event, happened) in history.events.iter().enumerate() {
             let What::Call(call) = &happened.what else { continue };
             let until = call.began + inactivity + HALF_A_MINUTE + scene.slack();
+            // Who writes while it hangs does not wait for it; a process that is started after it says nothing of that.
             let published = writes.iter().any(|(at, _, replica)| {
-                *replica == call.replica && *at > call.began + scene.slack() && *at <= until
+                *replica == call.replica && *at > call.began + scene.slack() && *at <= until.min(happened.at)
             });
             let noticed = changes.iter().any(|(at, replica, change)| {
                 let sick = match change {
