@@ -6,8 +6,8 @@ mod karpenter;
 mod machine;
 
 pub use karpenter::{
-    Consolidate, Disruption, DisruptionBudget, DisruptionReason, Karpenter, KarpenterApi, KarpenterCloud,
-    NodeClass,
+    CLAIM_LABEL, CLUSTER_NAME, Consolidate, Disruption, DisruptionBudget, DisruptionReason, Karpenter,
+    KarpenterApi, KarpenterCloud, NodeClass,
 };
 pub use machine::{Machine, MachineEvent, Stage};
 
@@ -43,6 +43,11 @@ impl Provider {
             Provider::Hetzner | Provider::Clusterapi => "hcloud/node-group",
             Provider::Karpenter => "karpenter.sh/nodepool",
         }
+    }
+
+    /// The pool that labels name, of a server or of a node, whoever has bought it.
+    pub fn pool_named(labels: &BTreeMap<String, String>) -> Option<&String> {
+        Self::ALL.iter().find_map(|provider| labels.get(provider.pool_label()))
     }
 }
 
@@ -326,6 +331,23 @@ pub struct Pool {
     pub initial: u32,
     /// What one of its nodes has room for.
     pub room: Room,
+}
+
+impl Pool {
+    /// The labels that cluster-autoscaler is told its nodes will have, and that their kubelets give them.
+    pub fn node_labels(&self) -> BTreeMap<String, String> {
+        let mut labels = self.labels.clone();
+        labels.insert(Provider::Hetzner.pool_label().to_owned(), self.name.clone());
+        labels
+    }
+
+    /// What its machines of the beginning are called, by who has bought them.
+    pub fn first_machines(&self, buyer: Provider) -> impl Iterator<Item = String> {
+        (0..self.initial).map(move |number| match buyer {
+            Provider::Hetzner | Provider::Clusterapi => format!("{}-{number}", self.name),
+            Provider::Karpenter => format!("{}-first-{}", self.name, number + 1),
+        })
+    }
 }
 
 /// What a node offers or a pod asks for.

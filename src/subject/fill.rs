@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::Profile;
 use super::placeholder::{Piece, pieces};
-use crate::terms::{Period, Pool, SubjectOption, Timer, Timers};
+use crate::terms::{CLUSTER_NAME, Period, Pool, SubjectOption, Timer, Timers};
 
 /// What a run has decided for a replica.
 #[derive(Clone, Copy, Debug)]
@@ -125,6 +125,26 @@ impl Profile {
         }
         Ok(Filled { arguments, environment, files: map(&self.files, plain)? })
     }
+
+    /// The objects that it must find, in a cloud with this network.
+    pub fn objects(&self, network: u64) -> Vec<Value> {
+        let mut objects = self.objects.clone();
+        for object in &mut objects {
+            fill_in(object, network);
+        }
+        objects
+    }
+}
+
+/// A number in the place of the word for it; within a text, its digits.
+fn fill_in(value: &mut Value, network: u64) {
+    match value {
+        Value::String(text) if text == "{network}" => *value = json!(network),
+        Value::String(text) => *text = text.replace("{network}", &network.to_string()),
+        Value::Array(items) => items.iter_mut().for_each(|item| fill_in(item, network)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| fill_in(field, network)),
+        _ => {}
+    }
 }
 
 impl Circumstances<'_> {
@@ -139,6 +159,7 @@ impl Circumstances<'_> {
             "ca" => self.ca.to_owned(),
             "proxy" => self.proxy.to_owned(),
             "cluster_config" => BASE64_STANDARD.encode(cluster_config(self.pools).to_string()),
+            "cluster_name" => CLUSTER_NAME.to_owned(),
             _ => return None,
         })
     }
@@ -228,6 +249,7 @@ mod tests {
     const MOCK: &str = include_str!("../../fixtures/autoscalers/mock-autoscaler-hetzner.yaml");
     const REAL: &str = include_str!("../../fixtures/autoscalers/cluster-autoscaler-hetzner.yaml");
     const PROXY: &str = include_str!("../../fixtures/autoscalers/cluster-autoscaler-hetzner-proxy.yaml");
+    const KARPENTER: &str = include_str!("../../fixtures/autoscalers/karpenter-hetzner.yaml");
 
     fn profile(text: &str) -> Profile {
         subject::read("profile.yaml", text).unwrap()
@@ -341,6 +363,15 @@ mod tests {
         assert!(!old.timers.contains_key(&Timer::SystemPodBlocks) && !old.sets(Timer::SystemPodBlocks));
         assert!(old.timers.contains_key(&Timer::StartupTime) && !old.sets(Timer::StartupTime));
         assert!(old.sets(Timer::LeaseDuration));
+    }
+
+    #[test]
+    fn the_network_of_the_cloud_is_a_number_in_objects() {
+        let karpenter = profile(KARPENTER);
+        assert_eq!(karpenter.objects(7)[0]["spec"]["networkID"], json!(7));
+        let wrong = KARPENTER.replace("{network}", "{networks}");
+        let mistakes = subject::read("profile.yaml", &wrong).unwrap_err().to_string();
+        assert!(mistakes.contains("nothing is known of `{networks}` here"), "{mistakes}");
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::document::{Mistake, Node, Value, meant};
 
 /// What is known everywhere, and what it stands for.
-pub(super) const EVERYWHERE: [(&str, &str); 9] = [
+pub(super) const EVERYWHERE: [(&str, &str); 10] = [
     ("kubeconfig", "the file that says how to reach the Kubernetes API"),
     ("cloud", "the endpoint of the cloud's API, with its version"),
     ("token", "the token for it"),
@@ -15,7 +15,11 @@ pub(super) const EVERYWHERE: [(&str, &str); 9] = [
     ("ca", "a file with the certificate of the door"),
     ("proxy", "the address of the door as a proxy"),
     ("cluster_config", "the pools as the hetzner provider of cluster-autoscaler reads them: JSON, in base64"),
+    ("cluster_name", "what the cluster is called"),
 ];
+
+/// What is known in objects, and is a number there if nothing else stands beside it.
+pub(super) const OBJECTS: [&str; 1] = ["network"];
 
 /// What is known where something is repeated for each pool.
 pub(super) const POOL: [&str; 5] = ["pool.name", "pool.min", "pool.max", "pool.machine", "pool.location"];
@@ -58,6 +62,7 @@ fn is_word(text: &str) -> bool {
 /// Every placeholder of a profile that nobody knows where it stands.
 pub(super) fn mistakes(tree: &Node) -> Vec<Mistake> {
     let mut found = Vec::new();
+    let everywhere = EVERYWHERE.map(|(word, _)| word);
     for (field, also) in [
         ("version_arguments", &[][..]),
         ("arguments", &[]),
@@ -69,16 +74,20 @@ pub(super) fn mistakes(tree: &Node) -> Vec<Mistake> {
         ("timer_environment", &SETTING),
     ] {
         if let Some(node) = tree.get(field) {
-            within(node, also, &mut found);
+            within(node, &[&everywhere, also].concat(), &mut found);
         }
+    }
+    // Objects are made before any replica is.
+    if let Some(node) = tree.get("objects") {
+        within(node, &OBJECTS, &mut found);
     }
     found
 }
 
-fn within(node: &Node, also: &[&str], found: &mut Vec<Mistake>) {
+fn within(node: &Node, words: &[&str], found: &mut Vec<Mistake>) {
     match &node.value {
         Value::Text(text) => {
-            let known = || EVERYWHERE.iter().map(|(word, _)| *word).chain(also.iter().copied());
+            let known = || words.iter().copied();
             for piece in pieces(text) {
                 if let Piece::Word(word) = piece
                     && !known().any(|known| known == word)
@@ -88,8 +97,8 @@ fn within(node: &Node, also: &[&str], found: &mut Vec<Mistake>) {
                 }
             }
         }
-        Value::List(items) => items.iter().for_each(|item| within(item, also, found)),
-        Value::Map(entries) => entries.iter().for_each(|entry| within(&entry.node, also, found)),
+        Value::List(items) => items.iter().for_each(|item| within(item, words, found)),
+        Value::Map(entries) => entries.iter().for_each(|entry| within(&entry.node, words, found)),
         _ => {}
     }
 }

@@ -109,6 +109,11 @@ pub enum KarpenterCloud {
     Hetzner,
 }
 
+/// What the cluster of a run is called, where a subject has to name it: its servers are labelled with it.
+pub const CLUSTER_NAME: &str = "scaleproof";
+/// The label of a server that tells the claim for which Karpenter has made it.
+pub const CLAIM_LABEL: &str = "karpenter.sh/nodeclaim";
+
 /// A class of nodes, by its object.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
