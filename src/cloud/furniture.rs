@@ -7,8 +7,8 @@ use mock_hetzner::catalogue::Catalogue;
 use mock_hetzner::{Cloud, Request, Status};
 use serde_json::{Value, json};
 
-use super::{CloudError, POOL};
-use crate::terms::Pool;
+use super::CloudError;
+use crate::terms::{CLAIM_LABEL, CLUSTER_NAME, Pool, Provider};
 
 /// The network that servers are in.
 pub const NETWORK: &str = "cluster";
@@ -35,37 +35,49 @@ pub(super) fn catalogue(pools: &[Pool]) -> Catalogue {
     catalogue
 }
 
-/// A network and a key.
-pub(super) fn furnish(cloud: &Cloud, token: &str) -> Result<(), CloudError> {
+/// A network, by its number, and a key.
+pub(super) fn furnish(cloud: &Cloud, token: &str) -> Result<u64, CloudError> {
     let subnet = json!({"type": "cloud", "network_zone": "eu-central", "ip_range": "10.0.0.0/8"});
     let network = json!({"name": NETWORK, "ip_range": "10.0.0.0/8", "subnets": [subnet]});
-    order(cloud, token, "/v1/networks", &network)?;
-    order(cloud, token, "/v1/ssh_keys", &json!({"name": SSH_KEY, "public_key": KEY}))
+    let network = order(cloud, token, "/v1/networks", &network)?;
+    order(cloud, token, "/v1/ssh_keys", &json!({"name": SSH_KEY, "public_key": KEY}))?;
+    Ok(network["network"]["id"].as_u64().unwrap_or_default())
 }
 
-/// The servers that pools have at the beginning.
-pub(super) fn fill(cloud: &Cloud, token: &str, pools: &[Pool]) -> Result<(), CloudError> {
+/// The servers that pools have at the beginning, as this buyer would have bought them.
+pub(super) fn fill(
+    cloud: &Cloud,
+    token: &str,
+    pools: &[Pool],
+    (buyer, network): (Provider, u64),
+) -> Result<(), CloudError> {
     for pool in pools {
-        for number in 0..pool.initial {
-            let server = json!({
-                "name": format!("{}-{number}", pool.name), "server_type": pool.machine,
-                "location": pool.location, "image": IMAGE, "ssh_keys": [SSH_KEY],
-                "labels": {POOL: pool.name},
+        for name in pool.first_machines(buyer) {
+            let mut server = json!({
+                "name": name, "server_type": pool.machine, "location": pool.location, "image": IMAGE,
+                "ssh_keys": [SSH_KEY], "labels": {buyer.pool_label(): pool.name},
             });
+            if buyer == Provider::Karpenter {
+                server["networks"] = json!([network]);
+                server["labels"]["karpenter.sh/managed-by"] = json!("karpenter");
+                server["labels"]["karpenter.sh/cluster"] = json!(CLUSTER_NAME);
+                server["labels"][CLAIM_LABEL] = json!(name);
+            }
             order(cloud, token, "/v1/servers", &server)?;
         }
     }
     Ok(())
 }
 
-fn order(cloud: &Cloud, token: &str, path: &str, what: &Value) -> Result<(), CloudError> {
+/// Asks for something; what is answered.
+fn order(cloud: &Cloud, token: &str, path: &str, what: &Value) -> Result<Value, CloudError> {
     let mut request = Request::new("POST", path).token(token).body(what.to_string());
     AGENT.clone_into(&mut request.agent);
     let reply = cloud.with(|engine, now| engine.answer(now, &request));
-    if reply.status < 300 {
-        return Ok(());
-    }
     let body = reply.body.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    if reply.status < 300 {
+        return Ok(serde_json::from_str(&body).unwrap_or_default());
+    }
     Err(CloudError::Furniture(format!("furnish the cloud: POST {path} {what}: {} {body}", reply.status)))
 }
 

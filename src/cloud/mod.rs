@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::JoinSet;
 
 use crate::history::What;
-use crate::terms::{MachineEvent, Pool, Room};
+use crate::terms::{MachineEvent, Pool, Provider, Room};
 
 pub use furniture::{IMAGE, NETWORK, SSH_KEY};
 pub use mock_hetzner::TroubleId;
@@ -26,7 +26,7 @@ pub use mock_hetzner::TroubleId;
 /// Takes what happens.
 pub type Tell = Arc<dyn Fn(What) + Send + Sync>;
 
-/// The label of a server that tells its pool.
+/// The label of a server of cluster-autoscaler that tells its pool.
 pub const POOL: &str = "hcloud/node-group";
 
 /// What a cloud is to be like.
@@ -37,6 +37,8 @@ pub struct Order<'a> {
     pub seed: u64,
     /// The pools: labels, taints and rooms of their machines, and how many there are at the beginning.
     pub pools: &'a [Pool],
+    /// Who has bought the servers of the beginning.
+    pub buyer: Provider,
     /// Takes what happens.
     pub tell: Tell,
 }
@@ -45,6 +47,7 @@ pub struct Order<'a> {
 pub struct Cloud {
     mock: Arc<mock_hetzner::Cloud>,
     token: String,
+    network: u64,
     _watch: JoinSet<()>,
 }
 
@@ -58,10 +61,10 @@ impl Cloud {
         let started = builder.token(&token).token(&own).start().await.map_err(CloudError::Start)?;
         let cloud = Arc::new(started);
         let (watch, machines) = servers::watch(&cloud, order.pools, order.tell);
-        furniture::furnish(&cloud, &own)?;
-        furniture::fill(&cloud, &own, order.pools)?;
+        let network = furniture::furnish(&cloud, &own)?;
+        furniture::fill(&cloud, &own, order.pools, (order.buyer, network))?;
         furniture::until_all_are_on(&cloud).await;
-        Ok((Cloud { mock: cloud, token, _watch: watch }, machines))
+        Ok((Cloud { mock: cloud, token, network, _watch: watch }, machines))
     }
 
     /// Where it listens, with the version of the API.
@@ -72,6 +75,11 @@ impl Cloud {
     /// The token of the subject.
     pub fn token(&self) -> &str {
         &self.token
+    }
+
+    /// The network that servers are in.
+    pub fn network(&self) -> u64 {
+        self.network
     }
 
     /// Something goes wrong from now on, as the mock writes its troubles.
@@ -117,7 +125,8 @@ impl Cloud {
         self.mock.with(|engine, _| {
             let mut count = std::collections::BTreeMap::new();
             for server in engine.servers() {
-                *count.entry(server.labels.get(POOL).cloned().unwrap_or_default()).or_default() += 1;
+                let pool = Provider::pool_named(server.labels).cloned();
+                *count.entry(pool.unwrap_or_default()).or_default() += 1;
             }
             count
         })

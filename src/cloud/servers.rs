@@ -9,9 +9,9 @@ use mock_hetzner::{Cloud, Engine, Glance, Kind, Status};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinSet;
 
-use super::{POOL, Tell, architecture};
+use super::{Tell, architecture};
 use crate::history::{Change, ServerEvent, What};
-use crate::terms::{Machine, MachineEvent, Pool};
+use crate::terms::{Machine, MachineEvent, Pool, Provider, Taint};
 
 /// Watches until it is dropped.
 pub(super) fn watch(
@@ -113,8 +113,9 @@ impl Watcher {
     }
 
     fn machine(&self, server: &ServerEvent) -> Machine {
-        let named = server.labels.get(POOL);
+        let named = Provider::pool_named(&server.labels);
         let pool = named.and_then(|name| self.pools.iter().find(|pool| pool.name == *name));
+        let (labels, taints) = pool.map(|pool| told(pool, &server.labels)).unwrap_or_default();
         let zone =
             self.catalogue.location(&server.location).and_then(|location| location.datacenter.as_ref());
         let sold = super::room(&server.machine);
@@ -127,12 +128,27 @@ impl Watcher {
             architecture: architecture(&self.catalogue, &server.machine).to_owned(),
             address: format!("10.{}.{}.{}", (server.id >> 16) & 255, (server.id >> 8) & 255, server.id & 255),
             pool: pool.map(|pool| pool.name.clone()),
-            labels: pool.map(|pool| pool.labels.clone()).unwrap_or_default(),
-            taints: pool.map(|pool| pool.taints.clone()).unwrap_or_default(),
-            room: pool.map(|pool| pool.room).or(sold).unwrap_or_default(),
+            labels,
+            taints,
+            // Where several types will do, it may be another than the pool's first.
+            room: pool
+                .filter(|pool| pool.machine == server.machine)
+                .map(|pool| pool.room)
+                .or(sold)
+                .unwrap_or_default(),
             running: server.status == Status::Running.word(),
         }
     }
+}
+
+/// The labels and taints that the kubelet of a server is started with. Karpenter puts those of the pool on the node itself when it
+/// registers that, and asks for a taint until then.
+fn told(pool: &Pool, labels: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Vec<Taint>) {
+    if labels.contains_key(Provider::Karpenter.pool_label()) {
+        let key = "karpenter.sh/unregistered".to_owned();
+        return (BTreeMap::new(), vec![Taint { key, value: String::new(), effect: "NoExecute".to_owned() }]);
+    }
+    (pool.node_labels(), pool.taints.clone())
 }
 
 fn event(server: &Glance<'_>, by: String) -> ServerEvent {

@@ -6,11 +6,10 @@ use std::time::Duration;
 use mock_clock::Clock as _;
 
 use super::stage::Stage;
-use crate::cloud::POOL;
 use crate::history::query::scale_writes;
 use crate::history::{Event, What};
 use crate::plan::Condition;
-use crate::terms::Api;
+use crate::terms::{Api, Provider};
 
 /// How often what nobody tells is looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -99,7 +98,9 @@ fn is_order(event: &Event, pool: &str) -> bool {
     call.to == Api::Cloud
         && call.method == "POST"
         && call.path.ends_with("/servers")
-        && call.request.as_ref().is_some_and(|body| body["labels"][POOL] == pool)
+        && call.request.as_ref().is_some_and(|body| {
+            Provider::ALL.iter().any(|provider| body["labels"][provider.pool_label()] == pool)
+        })
 }
 
 fn gives_back(event: &Event, pool: &str, events: &[Arc<Event>]) -> bool {
@@ -109,7 +110,9 @@ fn gives_back(event: &Event, pool: &str, events: &[Arc<Event>]) -> bool {
     }
     let id = call.path.rsplit('/').next().and_then(|id| id.parse::<u64>().ok());
     events.iter().any(|event| match &event.what {
-        What::Server(server) => Some(server.id) == id && server.labels.get(POOL).is_some_and(|of| of == pool),
+        What::Server(server) => {
+            Some(server.id) == id && Provider::pool_named(&server.labels).is_some_and(|of| of == pool)
+        }
         _ => false,
     })
 }

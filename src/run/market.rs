@@ -7,7 +7,7 @@ use k8s_openapi::api::core::v1::ConfigMap;
 use kube::Client;
 use kube::api::{Api, PostParams};
 use mock_clock::{Clock as _, VirtualClock};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::watch;
 
@@ -16,6 +16,7 @@ use super::{Order, RunError};
 use crate::cloud;
 use crate::cluster::{Watched, define, install};
 use crate::plan::Plan;
+use crate::subject::Profile;
 use crate::terms::{Karpenter, KarpenterCloud, MachineEvent, Pool, Provider, Timer};
 use crate::world::{self, ClusterApi, Contract, World, karpenter};
 
@@ -43,21 +44,26 @@ pub(super) async fn found<'a>(
     wanted: &Wanted<'a>,
 ) -> Result<Market<'a>, RunError> {
     define(client, clock, wanted.definitions).await.map_err(RunError::Cluster)?;
-    let market = match (wanted.provider, wanted.karpenter) {
-        (Some(Provider::Clusterapi), _) => Market::ClusterApi(contract(client, clock).await?),
-        (Some(Provider::Karpenter), Some(karpenter)) => {
-            let ours = karpenter::definitions(karpenter.api);
+    let market = match (wanted.provider(), wanted.karpenter()) {
+        (Provider::Clusterapi, _) => Market::ClusterApi(contract(client, clock).await?),
+        (Provider::Karpenter, Some(karpenter)) => {
+            let ours = karpenter::definitions(karpenter.api, karpenter.cloud);
             define(client, clock, &ours).await.map_err(RunError::Cluster)?;
             Market::Karpenter(karpenter)
         }
-        (Some(Provider::Karpenter), None) => {
+        (Provider::Karpenter, None) => {
             let why = "tell a Karpenter of pools: its profile has no `karpenter`, which says how";
             return Err(RunError::Pool(why.to_owned()));
         }
-        (Some(Provider::Hetzner) | None, _) => Market::Cloud,
+        (Provider::Hetzner, _) => Market::Cloud,
     };
-    install(client, wanted.objects).await.map_err(|(what, error)| RunError::Kube(what, error))?;
     Ok(market)
+}
+
+/// Makes what the subject must find, in a cloud with this network.
+pub(super) async fn equip(client: &Client, wanted: &Wanted<'_>, network: u64) -> Result<(), RunError> {
+    let objects = wanted.profile.map(|profile| profile.objects(network)).unwrap_or_default();
+    install(client, &objects).await.map_err(|(what, error)| RunError::Kube(what, error))
 }
 
 /// The version of Cluster API that the cluster prefers; ours is served from then on, if there was none.
@@ -77,27 +83,32 @@ async fn contract(client: &Client, clock: &VirtualClock) -> Result<Contract, Run
 /// What market a run needs. Where nobody is under test, that is the cloud.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Wanted<'a> {
-    /// How nodes are bought there.
-    provider: Option<Provider>,
+    /// The profile of the subject: how it buys nodes, and what it must find.
+    profile: Option<&'a Profile>,
     /// Custom resource definitions that somebody brings along, as texts.
     definitions: &'a [String],
-    /// Objects that the subject must find.
-    objects: &'a [Value],
-    /// How it is told of pools, if it is Karpenter.
-    pub(super) karpenter: Option<&'a Karpenter>,
 }
 
 impl<'a> Wanted<'a> {
     /// What the subject of an order needs.
     pub(super) fn of(order: &'a Order) -> Self {
         let Order { profile, definitions, .. } = order;
-        let karpenter = profile.karpenter.as_ref();
-        Self { provider: Some(profile.provider), definitions, objects: &profile.objects, karpenter }
+        Self { profile: Some(profile), definitions }
+    }
+
+    /// How nodes are bought there.
+    pub(super) fn provider(&self) -> Provider {
+        self.profile.map_or(Provider::Hetzner, |profile| profile.provider)
+    }
+
+    /// How the subject is told of pools, if it is Karpenter.
+    pub(super) fn karpenter(&self) -> Option<&'a Karpenter> {
+        self.profile?.karpenter.as_ref()
     }
 
     /// How a node says to which pool it belongs.
     pub(super) fn pool_label(&self) -> &'static str {
-        self.provider.unwrap_or(Provider::Hetzner).pool_label()
+        self.provider().pool_label()
     }
 }
 
@@ -159,6 +170,23 @@ impl Market<'_> {
     }
 }
 
+impl Market<'_> {
+    /// Makes the nodes of the beginning, which are there by now, those of the subject: Karpenter's are claimed and registered.
+    pub(super) async fn hand_over(
+        self,
+        (client, clock): (&Client, &VirtualClock),
+        plan: &Plan,
+    ) -> Result<(), RunError> {
+        let Market::Karpenter(told) = self else { return Ok(()) };
+        if told.cloud == KarpenterCloud::Kwok {
+            return Ok(());
+        }
+        let now = clock.now().to_string();
+        let done = karpenter::adopt(client, &plan.pools, told, &now).await;
+        done.map_err(|(what, error)| RunError::Kube(what, error))
+    }
+}
+
 impl Stage {
     /// How many machines there are by pool; those of no pool under an empty name.
     pub(super) fn machines_by_pool(&self) -> BTreeMap<String, u32> {
@@ -177,7 +205,7 @@ impl Stage {
     }
 }
 
-/// Makes Karpenter's pools, and the nodes that they begin with.
+/// Makes Karpenter's pools, and those of the nodes they begin with that no cloud makes.
 async fn furnish(
     (client, clock): (&Client, &VirtualClock),
     told: &Karpenter,
@@ -189,7 +217,12 @@ async fn furnish(
     let objects = karpenter::node_pools(pools, told, unneeded, &cloud::room).map_err(RunError::Pool)?;
     install(client, &objects).await.map_err(failed)?;
     let now = clock.now().to_string();
-    karpenter::settle(client, pools, told, &cloud::room, &now).await.map_err(failed)
+    match told.cloud {
+        KarpenterCloud::Kwok => {
+            karpenter::settle(client, pools, told, &cloud::room, &now).await.map_err(failed)
+        }
+        KarpenterCloud::Hetzner => Ok(()),
+    }
 }
 
 /// The priorities of pools, as the priority expander reads them.

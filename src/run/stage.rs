@@ -84,8 +84,10 @@ impl Stage {
         let market = market::found(&client, clock, wanted).await?;
         let told = tell.clone() as crate::cluster::Tell;
         let observer = Observer::start(&client, clock, &told, &market.kinds());
-        let cloud_order = cloud::Order { clock, seed: plan.seed, pools: market.of_the_cloud(plan), tell };
+        let (seed, pools) = (plan.seed, market.of_the_cloud(plan));
+        let cloud_order = cloud::Order { clock, seed, pools, buyer: wanted.provider(), tell };
         let (cloud, servers) = Cloud::start(cloud_order).await.map_err(RunError::Cloud)?;
+        market::equip(&client, wanted, cloud.network()).await?;
         let (machines, to_market) = market.machines(servers);
         recorder.hide(cloud.token());
         let trouble = recorder.clone();
@@ -97,6 +99,7 @@ impl Stage {
         let cluster_api = market.start((&client, clock), &world, plan, to_market).await?;
         let initial: u32 = plan.pools.iter().map(|pool| pool.initial).sum();
         world.until_ready(plan.fixed_nodes.len() + initial as usize).await;
+        market.hand_over((&client, clock), plan).await?;
         let door = Arc::new(Door::new(clock, recorder).map_err(RunError::Door)?);
         let (cloud, world) = (Arc::new(cloud), Arc::new(world));
         let victims = Victims {
@@ -110,7 +113,7 @@ impl Stage {
         let mut stage = Self {
             clock: clock.clone(),
             pool_label: wanted.pool_label(),
-            karpenter: wanted.karpenter.cloned(),
+            karpenter: wanted.karpenter().cloned(),
             recorder: recorder.clone(),
             client,
             access: access.clone(),

@@ -10,8 +10,6 @@ use crate::terms::{Machine, Room, Taint};
 pub(super) const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 /// The taint of nodes whose machine is off.
 pub(super) const SHUTDOWN: &str = "node.cloudprovider.kubernetes.io/shutdown";
-/// The label that tells the pool of a node, as the label of its server does.
-pub(super) const POOL: &str = "hcloud/node-group";
 /// What provider ids begin with.
 pub(super) const PROVIDER: &str = "hcloud://";
 
@@ -45,16 +43,12 @@ impl Host {
     }
 
     pub(super) fn of(machine: &Machine) -> Self {
-        let mut labels = machine.labels.clone();
-        if let Some(pool) = &machine.pool {
-            labels.insert(POOL.to_owned(), pool.clone());
-        }
         Self {
             name: machine.name.clone(),
             server: Some(machine.id),
             made: None,
             pool: machine.pool.clone(),
-            labels,
+            labels: machine.labels.clone(),
             taints: machine.taints.clone(),
             room: machine.room,
             architecture: machine.architecture.clone(),

@@ -9,7 +9,7 @@ use mock_hetzner::Request;
 use scaleproof::cloud::{self, Cloud, Order};
 use scaleproof::cluster::{Cluster as _, Embedded, Live, Observer};
 use scaleproof::history::{Change, What};
-use scaleproof::terms::{Pool, Room, Taint};
+use scaleproof::terms::{Pool, Provider, Room, Taint};
 use scaleproof::world::{FirstBite, LABEL, Timetable, Workload, World};
 use serde_json::{Value, json};
 
@@ -59,7 +59,8 @@ impl Stand {
         });
         let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell, &[]);
         observer.until_listed().await;
-        let order = Order { clock: &clock, seed: 7, pools, tell: Arc::clone(&tell) };
+        let order =
+            Order { clock: &clock, seed: 7, pools, buyer: Provider::Hetzner, tell: Arc::clone(&tell) };
         let (cloud, machines) = Cloud::start(order).await.unwrap();
         let trouble = Arc::new(move |why| tell(What::Trouble(why)));
         let client = access.client().unwrap();

@@ -105,7 +105,7 @@ fn machine(shop: &Shop, pool: &str, name: &str) -> Option<Machine> {
         architecture: "amd64".to_owned(),
         address: format!("10.{}.{}.{}", (id >> 16) & 255, (id >> 8) & 255, id & 255),
         pool: Some(pool.name.clone()),
-        labels: pool.labels.clone(),
+        labels: pool.node_labels(),
         taints: pool.taints.clone(),
         room: pool.room,
         running: true,

@@ -47,13 +47,15 @@ pub(in crate::world) fn see(site: &Arc<Site>, roster: &Roster, sight: &Sight<Nod
                 roster.employ(site, host, true);
             }
         }
-        Sight::Deleted(node) if host(node).is_some() => {
-            roster.dismiss(&node.name_any());
-            if is_haunted(site, node) {
+        Sight::Deleted(node) => {
+            if host(node).is_some() {
+                roster.dismiss(&node.name_any());
+            }
+            if node.labels().contains_key(POOL) && is_haunted(site, node) {
                 tokio::spawn(haunt(Arc::clone(site), node.clone()));
             }
         }
-        Sight::Deleted(_) | Sight::Listed | Sight::Blind(_) => {}
+        Sight::Listed | Sight::Blind(_) => {}
     }
 }
 
