@@ -141,6 +141,7 @@ checks! {
     karpenter::pods_leave_by_eviction,
     karpenter::replacements_are_ready_first,
     karpenter::starting_nodes_are_not_chosen,
+    karpenter::servers_go_with_their_claims,
     karpenter::stuck_pods_buy_nothing,
     karpenter::taints_of_others_survive,
     karpenter::the_grace_period_bounds_a_drain,

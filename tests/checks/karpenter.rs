@@ -1,6 +1,6 @@
 //! Stories of claims.
 
-use scaleproof::history::CallEvent;
+use scaleproof::history::{CallEvent, Change, ServerEvent, What};
 use scaleproof::terms::{Api, Consolidate, Disruption, DisruptionBudget, Provider, Timer, Version};
 use serde_json::{Value, json};
 
@@ -253,6 +253,31 @@ fn disruption() -> Vec<Case> {
     ]
 }
 
+/// A server that was made for a claim.
+fn served(change: Change, claim: &str) -> What {
+    let labels = [("karpenter.sh/nodepool", "small"), ("karpenter.sh/nodeclaim", claim)];
+    What::Server(ServerEvent {
+        change,
+        id: 7,
+        name: claim.into(),
+        status: "running".into(),
+        machine: "cx33".into(),
+        location: "fsn1".into(),
+        labels: labels.map(|(key, value)| (key.into(), value.into())).into(),
+        by: String::new(),
+    })
+}
+
+/// A claim that is given up after five minutes, though a server was made for it.
+fn given_up() -> Story {
+    let claim = json!({"metadata": {"labels": {"karpenter.sh/nodepool": "small"}}});
+    karpenter()
+        .object(1, "NodeClaim", "b", claim)
+        .what(2, served(Change::Added, "b"))
+        .told_to_go(300, "b")
+        .claim_gone(300, "b")
+}
+
 fn lives() -> Vec<Case> {
     let comes = |node: Value| {
         let story = karpenter().pending(90, "web-1").claimed(100, "b").object(101, "Node", "b", json!({
@@ -307,6 +332,9 @@ fn lives() -> Vec<Case> {
             "unknown",
             started().ready(105, "b", true).claim_is(106, "b", &usable).end(900),
         ),
+        ("KL-08", "both_go", "held", given_up().what(310, served(Change::Deleted, "b")).end(900)),
+        ("KL-08", "the_server_stays", "violated", given_up().end(900)),
+        ("KL-08", "just_gone", "unknown", given_up().end(320)),
         ("KL-12", "survives", "held", write(by_hand(), 110).end(900)),
         ("KL-12", "is_lost", "violated", write(by_hand(), 110).untaint(110, "a").end(900)),
         ("KL-12", "nobody_taints", "unknown", write(karpenter().claim(0, "a"), 110).end(900)),

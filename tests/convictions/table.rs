@@ -11,6 +11,10 @@ use super::real::ROOT;
 
 const FILE: &str = "tests/convictions/table.yaml";
 
+/// Checks that convict only whoever buys servers in Karpenter's way, which the autoscaler that comes along does not;
+/// docs/track-record.md tells whom.
+const ELSEWHERE: [&str; 1] = ["KL-08"];
+
 /// The rows, by the code of the check that convicts.
 pub(crate) struct Table {
     pub(crate) rows: BTreeMap<String, Vec<Row>>,
@@ -73,6 +77,7 @@ impl Table {
         let checks: BTreeSet<String> = catalogue().into_iter().map(|one| one.code.to_string()).collect();
         let mut missing: Vec<String> = checks
             .iter()
+            .filter(|code| !ELSEWHERE.contains(&code.as_str()))
             .filter(|code| self.rows.get(*code).is_none_or(Vec::is_empty))
             .map(|code| format!("{code} convicts nobody in {FILE}: name a defect and a scenario"))
             .collect();

@@ -7,7 +7,9 @@ use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE};
 use crate::history::History;
-use crate::history::query::{self, Claim, ClaimCall, DISRUPTED_TAINTS, Node, Pod, Spell, Track, Tracks};
+use crate::history::query::{
+    self, Claim, ClaimCall, DISRUPTED_TAINTS, Node, NodeWrite, Pod, Spell, Track, Tracks,
+};
 use crate::terms::{Consolidate, Disruption, Pool, Timer};
 
 /// From the moment at which a node may go to the one at which it is told to: a look every ten seconds, fifteen seconds in which
@@ -25,6 +27,8 @@ pub(super) struct Claims<'a> {
     pub(super) all: Tracks<String, Claim>,
     pub(super) creations: Vec<ClaimCall>,
     pub(super) deletions: Vec<ClaimCall>,
+    /// Nodes that the subject itself has told to go.
+    node_deletions: Vec<NodeWrite>,
 }
 
 /// A claim that the subject has told to go, with all that belongs to it.
@@ -43,6 +47,7 @@ impl<'a> Claims<'a> {
             all: query::claims(history),
             creations: query::claim_creations(history),
             deletions: query::claim_deletions(history),
+            node_deletions: query::node_deletions(history),
         }
     }
 
@@ -77,8 +82,11 @@ impl<'a> Claims<'a> {
     /// Those that it had chosen: their nodes carried the taint before, nobody had deleted them, and they were not too old.
     pub(super) fn chosen(&self) -> impl Iterator<Item = Going<'_>> {
         self.going().filter(|going| {
-            let tainted = going.track.ever(going.call.began - COMMAND, going.call.ended + TIE, is_chosen);
-            tainted && !Self::forced(going)
+            let tainted = |until| going.track.ever(going.call.began - COMMAND, until, is_chosen);
+            // Who only follows a node that is told to go taints it afterwards.
+            let chosen = tainted(going.call.began)
+                || (tainted(going.call.ended + TIE) && !self.deleted_by_others(going));
+            chosen && !Self::forced(going)
         })
     }
 
@@ -88,6 +96,13 @@ impl<'a> Claims<'a> {
         let ending = deleted || going.track.at(going.call.began).is_none();
         let old = going.claim.created.zip(disruption(going.pool).expire_after);
         ending || old.is_some_and(|(created, age)| going.call.began + TIE >= created + age.0)
+    }
+
+    /// Whether the node was told to go by somebody else, as close to the call as makes no difference.
+    fn deleted_by_others(&self, going: &Going<'_>) -> bool {
+        let Some(ending) = going.track.spells(|node| node.ending).into_iter().next() else { return false };
+        let close = ending.from <= going.call.ended + TIE;
+        close && !self.node_deletions.iter().any(|it| it.node == going.node && it.began <= ending.from)
     }
 
     /// How long a node of a pool must be left alone by pods; nothing if it is never consolidated.

@@ -28,6 +28,7 @@ pub(in crate::check) mod pinned_pods_are_not_evicted;
 pub(in crate::check) mod pinned_pods_keep_their_node;
 pub(in crate::check) mod pods_leave_by_eviction;
 pub(in crate::check) mod replacements_are_ready_first;
+pub(in crate::check) mod servers_go_with_their_claims;
 pub(in crate::check) mod starting_nodes_are_not_chosen;
 pub(in crate::check) mod stuck_pods_buy_nothing;
 pub(in crate::check) mod taints_of_others_survive;

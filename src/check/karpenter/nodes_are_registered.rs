@@ -45,8 +45,9 @@ fn check(history: &History) -> Verdict {
         let Some(launched) = track.spells(|claim| claim.launched && !claim.ending).into_iter().next() else {
             continue;
         };
-        let Some(came) = nodes.first() else { continue };
-        let from = came.at.max(launched.from);
+        // Until it has a provider id, nobody knows whose it is.
+        let Some(came) = nodes.spells(|node| node.provider_id.is_some()).into_iter().next() else { continue };
+        let from = came.from.max(launched.from);
         let due = from + SOON;
         let until = launched.to.unwrap_or(claims.scene.end);
         // One that was there before the history begins was registered by others.
@@ -67,7 +68,7 @@ fn check(history: &History) -> Verdict {
                 && claim.taints.iter().all(|taint| node.taints.contains(taint))
         };
         if !nodes.ever(from, due, is_so) {
-            tally.violated(format!("{node} was not registered as {name} says"), [came.event, launched.began]);
+            tally.violated(format!("{node} was not registered as {name} says"), [came.began, launched.began]);
         }
     }
     tally.verdict("no node of a claim came while the subject ran")

@@ -65,7 +65,14 @@ pub(in crate::check) fn went_wrong(call: &CallEvent) -> bool {
         || call.status >= 500
         || (call.status == 429 && !eviction)
         || call.status == 403
-        || (call.to == Api::Cloud && call.status >= 400)
+        || (call.to == Api::Cloud && call.status >= 400 && !is_its_own_doing(call))
+}
+
+/// Whether the cloud refuses what it refuses any Karpenter that is well: a server is asked for until it is gone, and claims that
+/// are launched together make the same placement group.
+fn is_its_own_doing(call: &CallEvent) -> bool {
+    (call.method == "GET" && call.status == 404 && call.path.contains("/servers/"))
+        || (call.method == "POST" && call.status == 409 && call.path.ends_with("/placement_groups"))
 }
 
 /// When each replica ran; of several only while it led. Whether one of several led is unknown without a lease.

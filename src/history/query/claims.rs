@@ -1,7 +1,7 @@
 //! Karpenter's claims and pools. A claim is what a server is elsewhere: bought, registered as a node, given back.
 //!
 //! Claims are numbered in the order in which the history first speaks of them, so that whoever asks for machines by number
-//! finds them, too.
+//! finds them, too. One for which a server of the cloud was made has the number of that.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::calls::{GiveBack, Order, calls, good};
 use super::pods::{list, moment, objects, strings};
-use super::servers::Server;
+use super::servers::{Server, of_the_cloud};
 use super::track::Seen;
 use super::{Track, Tracks};
 use crate::history::{CallEvent, History, ObjectEvent, What};
@@ -190,6 +190,7 @@ pub(super) fn servers(history: &History) -> Tracks<u64, Server> {
         name: claim.node.clone().unwrap_or_else(|| name.to_owned()),
         status: if claim.launched { "running" } else { "initializing" }.to_owned(),
         pool: claim.pool.clone(),
+        claim: None,
     };
     let track = |(name, track): (String, Track<Claim>)| {
         let of = |seen: &Seen<Claim>| Seen {
@@ -217,6 +218,11 @@ fn numbers(history: &History) -> BTreeMap<String, u64> {
                 answer.into_iter().for_each(&mut number);
             }
             _ => {}
+        }
+    }
+    for (id, track) in of_the_cloud(history) {
+        if let Some(number) = track.last().and_then(|server| numbers.get_mut(server.claim.as_ref()?)) {
+            *number = id;
         }
     }
     numbers

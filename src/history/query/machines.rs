@@ -93,6 +93,7 @@ pub(super) fn servers(history: &History) -> Tracks<u64, Server> {
             name: machine.name.clone(),
             status: status(&machine.object).to_owned(),
             pool: pool(machine),
+            claim: None,
         });
         tracks.entry(*id).or_default().seen.push(Seen { event, at, state });
     }

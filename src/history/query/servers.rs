@@ -3,7 +3,7 @@
 use super::track::Seen;
 use super::{Tracks, claims, machines};
 use crate::history::{Change, History, What};
-use crate::terms::Provider;
+use crate::terms::{Api, CLAIM_LABEL, Provider};
 
 /// The label by which a server says to which pool it belongs.
 pub const POOL_LABEL: &str = "hcloud/node-group";
@@ -17,22 +17,40 @@ pub struct Server {
     pub status: String,
     /// The pool it says it belongs to.
     pub pool: Option<String>,
+    /// The claim it says it was made for.
+    pub claim: Option<String>,
 }
 
 /// The tracks of all servers, by id; of what stands in their place, by number.
 pub fn servers(history: &History) -> Tracks<u64, Server> {
     match history.header.subject.provider {
-        Provider::Hetzner => {}
-        Provider::Clusterapi => return machines::servers(history),
-        Provider::Karpenter => return claims::servers(history),
+        Provider::Hetzner => of_the_cloud(history),
+        Provider::Clusterapi => machines::servers(history),
+        // A claim is no server where there are servers: what was claimed need not have been made.
+        Provider::Karpenter if has_cloud(history) => of_the_cloud(history),
+        Provider::Karpenter => claims::servers(history),
     }
+}
+
+/// Whether there is anything of a cloud.
+fn has_cloud(history: &History) -> bool {
+    history.events.iter().any(|event| match &event.what {
+        What::Server(_) => true,
+        What::Call(call) => call.to == Api::Cloud,
+        _ => false,
+    })
+}
+
+/// The tracks of servers of the cloud, by id.
+pub(super) fn of_the_cloud(history: &History) -> Tracks<u64, Server> {
     let mut tracks: Tracks<u64, Server> = Tracks::new();
     for (event, happened) in history.events.iter().enumerate() {
         let What::Server(server) = &happened.what else { continue };
         let state = (server.change != Change::Deleted).then(|| Server {
             name: server.name.clone(),
             status: server.status.clone(),
-            pool: server.labels.get(POOL_LABEL).cloned(),
+            pool: Provider::pool_named(&server.labels).cloned(),
+            claim: server.labels.get(CLAIM_LABEL).cloned(),
         });
         tracks.entry(server.id).or_default().seen.push(Seen { event, at: happened.at, state });
     }
