@@ -7,6 +7,7 @@
 mod furniture;
 mod servers;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,6 +49,8 @@ pub struct Cloud {
     mock: Arc<mock_hetzner::Cloud>,
     token: String,
     network: u64,
+    /// What servers of the beginning are called, by what scenarios call them, whoever has bought them.
+    names: BTreeMap<String, String>,
     _watch: JoinSet<()>,
 }
 
@@ -64,7 +67,12 @@ impl Cloud {
         let network = furniture::furnish(&cloud, &own)?;
         furniture::fill(&cloud, &own, order.pools, (order.buyer, network))?;
         furniture::until_all_are_on(&cloud).await;
-        Ok((Cloud { mock: cloud, token, network, _watch: watch }, machines))
+        let named = |pool: &Pool| {
+            let (said, called) = (pool.first_machines(Provider::Hetzner), pool.first_machines(order.buyer));
+            said.zip(called).collect::<Vec<_>>()
+        };
+        let names = order.pools.iter().flat_map(named).collect();
+        Ok((Cloud { mock: cloud, token, network, names, _watch: watch }, machines))
     }
 
     /// Where it listens, with the version of the API.
@@ -114,6 +122,10 @@ impl Cloud {
 
     /// Something is done by hand, as the mock writes its deeds.
     pub fn deed(&self, deed: &Value) -> Result<(), CloudError> {
+        let mut deed = deed.clone();
+        if let Some(called) = deed["which"].as_str().and_then(|said| self.names.get(said)) {
+            deed["which"] = called.clone().into();
+        }
         let deed: Deed = serde_json::from_value(deed.clone())
             .map_err(|error| CloudError::Deed(format!("read {deed}: {error}")))?;
         let done = self.mock.with(|engine, now| engine.by_hand(now, &deed));
@@ -121,9 +133,9 @@ impl Cloud {
     }
 
     /// How many servers there are by pool; those of no pool under an empty name.
-    pub fn servers_by_pool(&self) -> std::collections::BTreeMap<String, u32> {
+    pub fn servers_by_pool(&self) -> BTreeMap<String, u32> {
         self.mock.with(|engine, _| {
-            let mut count = std::collections::BTreeMap::new();
+            let mut count = BTreeMap::new();
             for server in engine.servers() {
                 let pool = Provider::pool_named(server.labels).cloned();
                 *count.entry(pool.unwrap_or_default()).or_default() += 1;

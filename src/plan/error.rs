@@ -76,6 +76,10 @@ impl fmt::Display for PlanError {
             PlanError::Machine { pool, machine } => {
                 write!(f, "plan pool {pool}: the cloud has no machine of type {machine}")
             }
+            PlanError::Provider { profile, what, needs: Provider::Hetzner } => write!(
+                f,
+                "do something with {what}: only who buys servers there has to do with it, and {profile} does not"
+            ),
             PlanError::Provider { profile, what, needs } => {
                 write!(
                     f,
