@@ -50,7 +50,7 @@ impl Subject {
         let version = version
             .or(profile.version)
             .or_else(|| asks.then(|| told_version(&program, &asked)).flatten())
-            .or_else(|| built_from(&program).ok().flatten());
+            .or_else(|| before.is_empty().then(|| built_from(&program).ok().flatten()).flatten());
         let digest = digest(&program).ok();
         let crds: Vec<PathBuf> = profile.crds.iter().map(PathBuf::from).collect();
         let definitions =
