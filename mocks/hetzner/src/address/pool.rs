@@ -80,6 +80,16 @@ impl Pools {
         left && place.and_then(block).is_some()
     }
 
+    /// A location whose addresses could be given out twice: it shares its block, or has lost count of what is given.
+    pub(crate) fn unsound(&self) -> Option<&str> {
+        let mut blocks = BTreeSet::new();
+        let unsound = self
+            .locations
+            .iter()
+            .find(|(_, pool)| !blocks.insert(pool.block) || !pool.ipv4.are_sound() || !pool.ipv6.are_sound());
+        unsound.map(|(location, _)| location.as_str())
+    }
+
     /// Takes an address back. `false` if nobody has it.
     pub(crate) fn give_back(&mut self, address: IpAddr) -> bool {
         let mut pools = self.locations.values_mut();
@@ -150,6 +160,15 @@ impl Numbers {
         }
         self.given.insert(number);
         Some(number)
+    }
+
+    /// Whether none of them can be given out a second time.
+    fn are_sound(&self) -> bool {
+        let free: BTreeSet<&u32> = self.back.iter().collect();
+        let known = |number: &u32| (1..=self.highest).contains(number);
+        free.len() == self.back.len()
+            && self.given.iter().all(|number| known(number) && !free.contains(number))
+            && self.back.iter().all(known)
     }
 
     fn give_back(&mut self, number: u32) -> bool {
@@ -229,6 +248,26 @@ mod tests {
         assert!(pools.give_back(c.into()) && pools.take_ipv4("fsn1").is_err(), "beyond the new size");
         pools.set_size(u32::MAX);
         assert!(pools.take_ipv4("fsn1").is_ok());
+    }
+
+    #[test]
+    fn what_could_be_given_twice_is_told() {
+        let mut pools = Pools::new(["fsn1", "nbg1"], 3);
+        let first = pools.take_ipv4("nbg1").unwrap();
+        pools.take_ipv4("nbg1").unwrap();
+        assert!(pools.give_back(first.into()));
+        assert_eq!(pools.unsound(), None);
+        let forge = |change: &dyn Fn(&mut Pool)| {
+            let mut forged = pools.clone();
+            change(forged.at("nbg1"));
+            forged.unsound().map(str::to_owned)
+        };
+        let told = Some("nbg1".to_owned());
+        assert_eq!(forge(&|pool| pool.block = 0), told);
+        assert_eq!(forge(&|pool| pool.ipv4.highest = 1), told);
+        assert_eq!(forge(&|pool| pool.ipv4.back[0] = 2), told, "somebody has it");
+        assert_eq!(forge(&|pool| pool.ipv4.back.push_back(1)), told, "it is free twice");
+        assert_eq!(forge(&|pool| pool.ipv6.back.push_back(1)), told, "it was never given");
     }
 
     #[test]

@@ -103,6 +103,9 @@ fn server(project: &Project, who: &str, id: u64) -> Sound {
 }
 
 fn addresses(project: &Project) -> Sound {
+    if let Some(location) = project.pools.unsound() {
+        return Err(format!("location {location} could give out an address twice"));
+    }
     let mut given = BTreeSet::new();
     for ip in project.primary_ips.all() {
         let who = format!("primary IP {}", ip.head.id);
