@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::kinds::{CLUSTER_NAME, DEPLOYMENT_NAME, Kind, PAUSED, REVISION, TEMPLATE_HASH};
 use super::reading::{available, is_ending, is_paused, pool_of, replicas};
+use super::rounds;
 use super::shelf::Object;
 use super::shop::Shop;
 use crate::world::injuries::Injury;
@@ -20,19 +21,7 @@ const BY_A_FAULT: &str = "scaleproof";
 
 /// Works for ever.
 pub(super) async fn work(shop: Arc<Shop>) {
-    let mut changes = shop.shelf.changes();
-    let mut injuries = shop.site.injuries.changes();
-    loop {
-        changes.borrow_and_update();
-        injuries.borrow_and_update();
-        for deployment in shop.shelf.all(Kind::Deployment) {
-            reconcile(&shop, &deployment).await;
-        }
-        tokio::select! {
-            _ = changes.changed() => {}
-            _ = injuries.changed() => {}
-        }
-    }
+    rounds::again(shop, Kind::Deployment, |shop, it| async move { reconcile(&shop, &it).await }).await;
 }
 
 /// Pauses a deployment as long as somebody wants it paused; whoever else has paused it is left to it.

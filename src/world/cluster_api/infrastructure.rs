@@ -1,17 +1,16 @@
 //! The infrastructure provider of a run: what a machine asks it for is there a while later, and is called by a number.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kube::ResourceExt as _;
 use mock_clock::Clock as _;
 use serde_json::json;
-use tokio::task::JoinSet;
 
 use super::deployment::pool_name;
 use super::kinds::{HOLLOW_FINALIZER, Kind};
 use super::reading::is_ending;
+use super::rounds;
 use super::shelf::Object;
 use super::shop::Shop;
 use crate::terms::{Machine, MachineEvent};
@@ -25,21 +24,7 @@ const UNMAKING: Duration = Duration::from_secs(5);
 
 /// Works for ever.
 pub(super) async fn work(shop: Arc<Shop>) {
-    let mut changes = shop.shelf.changes();
-    let mut begun = BTreeSet::new();
-    let mut lives = JoinSet::new();
-    loop {
-        changes.borrow_and_update();
-        for hollow in shop.shelf.all(Kind::Hollow) {
-            if begun.insert(hollow.uid()) {
-                lives.spawn(live(Arc::clone(&shop), hollow));
-            }
-        }
-        while lives.try_join_next().is_some() {}
-        if changes.changed().await.is_err() {
-            return;
-        }
-    }
+    rounds::lives(shop, Kind::Hollow, live).await;
 }
 
 async fn live(shop: Arc<Shop>, hollow: Object) {

@@ -1,38 +1,23 @@
 //! The controller of machines: each has one life, from the machine of the infrastructure that it asks for, by way of its node,
 //! to the end, when the node is drained and goes with it.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use kube::ResourceExt as _;
 use kube::api::DynamicObject;
 use serde_json::{Value, json};
-use tokio::task::JoinSet;
 
 use super::deployment::{owner, pool_name};
 use super::drain;
 use super::kinds::{CLUSTER, CLUSTER_NAME, Kind, MACHINE_FINALIZER, NAMESPACE};
 use super::reading::{failure, is_ending, node_of, provider_id};
+use super::rounds;
 use super::shelf::{Object, Shelf};
 use super::shop::Shop;
 
 /// Works for ever.
 pub(super) async fn work(shop: Arc<Shop>) {
-    let mut changes = shop.shelf.changes();
-    let mut begun = BTreeSet::new();
-    let mut lives = JoinSet::new();
-    loop {
-        changes.borrow_and_update();
-        for machine in shop.shelf.all(Kind::Machine) {
-            if begun.insert(machine.uid()) {
-                lives.spawn(live(Arc::clone(&shop), machine));
-            }
-        }
-        while lives.try_join_next().is_some() {}
-        if changes.changed().await.is_err() {
-            return;
-        }
-    }
+    rounds::lives(shop, Kind::Machine, live).await;
 }
 
 /// What a machine waits for comes to something else when it is told to go.

@@ -11,6 +11,7 @@ mod infrastructure;
 mod kinds;
 mod machine;
 mod reading;
+mod rounds;
 mod set;
 mod shelf;
 mod shop;

@@ -10,25 +10,14 @@ use serde_json::{Value, json};
 use super::deployment::{owner, pool_name, short};
 use super::kinds::{DELETE_MACHINE, Kind, SET_NAME};
 use super::reading::{failure, is_ending, is_paused, is_ready, node_of, replicas};
+use super::rounds;
 use super::shelf::Object;
 use super::shop::Shop;
 use crate::world::injuries::Injury;
 
 /// Works for ever.
 pub(super) async fn work(shop: Arc<Shop>) {
-    let mut changes = shop.shelf.changes();
-    let mut injuries = shop.site.injuries.changes();
-    loop {
-        changes.borrow_and_update();
-        injuries.borrow_and_update();
-        for set in shop.shelf.all(Kind::Set) {
-            reconcile(&shop, &set).await;
-        }
-        tokio::select! {
-            _ = changes.changed() => {}
-            _ = injuries.changed() => {}
-        }
-    }
+    rounds::again(shop, Kind::Set, |shop, it| async move { reconcile(&shop, &it).await }).await;
 }
 
 async fn reconcile(shop: &Shop, set: &DynamicObject) {
