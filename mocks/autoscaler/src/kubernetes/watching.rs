@@ -19,6 +19,10 @@ const GRACE: Duration = Duration::from_secs(10);
 const LIST_TIMEOUT: Duration = Duration::from_secs(60);
 const FIRST_PAUSE: Duration = Duration::from_millis(800);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// After so long without trouble the next pause is the first again.
+const STEADY: Duration = Duration::from_secs(120);
+/// A watch that ends before, and brought nothing, is not opened again at once.
+const SHORT: Duration = Duration::from_secs(1);
 const PAGE: u32 = 500;
 
 /// What is known of a resource, by namespace and name.
@@ -71,27 +75,24 @@ where
     let mut version: Option<String> = None;
     let mut pause = FIRST_PAUSE;
     loop {
+        let began = clock.now();
         let end = match &mut version {
             None => match list(&api, &clock, &objects).await {
                 Ok(listed) => {
                     version = Some(listed);
-                    pause = FIRST_PAUSE;
                     continue;
                 }
                 Err(why) => End::Trouble(why),
             },
             Some(version) => watch(&api, &clock, &objects, version).await,
         };
+        if clock.now() >= began + STEADY {
+            pause = FIRST_PAUSE;
+        }
         match end {
-            End::Quiet => {
-                pause = FIRST_PAUSE;
-                continue;
-            }
+            End::Quiet => continue,
             End::VersionGone if stubborn => return,
-            End::VersionGone => {
-                version = None;
-                continue;
-            }
+            End::VersionGone => version = None,
             End::Trouble(why) => {
                 tracing::warn!("failed to watch {}: {why}", K::plural(&K::DynamicType::default()));
             }
@@ -133,7 +134,9 @@ where
     K: Clone + Debug + DeserializeOwned + Resource,
     K::DynamicType: Default,
 {
-    let deadline = clock.now() + Duration::from_secs(WATCH_S.into()) + GRACE;
+    let began = clock.now();
+    let deadline = began + Duration::from_secs(WATCH_S.into()) + GRACE;
+    let seen_before = version.clone();
     let parameters = WatchParams::default().timeout(WATCH_S);
     let events = match clock.timeout_at(deadline, api.watch(&parameters, version)).await {
         Err(_) => return End::Quiet,
@@ -143,6 +146,9 @@ where
     pin_mut!(events);
     loop {
         let event = match clock.timeout_at(deadline, events.next()).await {
+            Ok(None) if *version == seen_before && clock.now() < began + SHORT => {
+                return End::Trouble("the watch ended at once and brought nothing".to_owned());
+            }
             Err(_) | Ok(None) => return End::Quiet,
             Ok(Some(Err(e))) => return end(&e),
             Ok(Some(Ok(event))) => event,
