@@ -82,11 +82,16 @@ fn scenarios_of_the_same_name_do_not_share_a_folder() {
     }
 }
 
-/// Starts two runs at a time, and waits until the subjects of both run.
-fn begun(folder: &Folder) -> Child {
+/// Starts three runs, two at a time.
+fn started(folder: &Folder) -> Child {
     let arguments =
         [&["run"][..], &THREE, &["--seed", "7", "--jobs", "2", "--report", folder.text()]].concat();
-    let child = scaleproof(&arguments).spawn().unwrap();
+    scaleproof(&arguments).spawn().unwrap()
+}
+
+/// Starts them, and waits until the subjects of two run.
+fn begun(folder: &Folder) -> Child {
+    let child = started(folder);
     until("the subjects run", || relatives(folder).len() == 2);
     child
 }
@@ -146,6 +151,25 @@ fn who_is_told_to_end_leaves_histories_and_nothing_else() {
         assert_eq!(table(&out).len(), 2, "{out}");
         assert_eq!(relatives(&folder), [""; 0]);
         are_cut_short(&folder, 2);
+    }
+}
+
+/// What has not begun to listen, and what is not waited for, is ended all the same, and is nobody's mistake.
+#[test]
+fn who_does_not_wait_is_obeyed_at_once() {
+    for since_begun in [0, 10, 100, 1000] {
+        let folder = Folder::new("not-waited-for");
+        let child = started(&folder);
+        until("runs have begun", || errands(&child).len() == 2);
+        let clock = VirtualClock::start(Mode::Real, None).unwrap();
+        clock.sleep(Duration::from_millis(since_begun)).wait();
+        send(&child, Signal::INT);
+        clock.sleep(Duration::from_millis(5)).wait();
+        send(&child, Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert_eq!(output.status.code(), Some(2), "{out}{err}");
+        until("all subjects have ended", || relatives(&folder).is_empty());
     }
 }
 

@@ -11,7 +11,7 @@ use crate::code::Code;
 /// Which scenarios have not always had the same verdicts. Nothing, if none was run more than once.
 ///
 /// Not putting an expectation to the test with one seed is no other verdict, unless the scenario asks for it.
-pub fn told(tellings: &[Telling]) -> Option<String> {
+pub fn told<'a>(tellings: impl IntoIterator<Item = &'a Telling>) -> Option<String> {
     let mut order: Vec<&str> = Vec::new();
     let mut rounds: BTreeMap<&str, Vec<&Telling>> = BTreeMap::new();
     for telling in tellings {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -50,6 +50,8 @@ struct Abreast<'a> {
     begun: usize,
     /// No more are begun.
     stopped: bool,
+    /// What runs was told to end.
+    interrupted: bool,
     running: BTreeMap<usize, Child>,
     /// What is done, and not yet the next.
     early: BTreeMap<usize, Done>,
@@ -68,8 +70,17 @@ pub(super) fn all(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (tell, heard) = unbounded_channel();
     let (running, early) = (BTreeMap::new(), BTreeMap::new());
-    let abreast =
-        Abreast { program, errands, begun: 0, stopped: false, running, early, done: Vec::new(), tell };
+    let abreast = Abreast {
+        program,
+        errands,
+        begun: 0,
+        stopped: false,
+        interrupted: false,
+        running,
+        early,
+        done: Vec::new(),
+        tell,
+    };
     Ok(runtime.block_on(abreast.go(jobs, heard, see)))
 }
 
@@ -103,7 +114,7 @@ impl Abreast<'_> {
                     }
                 },
                 () = interruption.next() => {
-                    self.stopped = true;
+                    (self.stopped, self.interrupted) = (true, true);
                     self.running.values().for_each(|child| send(child, signal));
                     signal = Signal::KILL;
                     see(Seen::Interrupted);
@@ -139,14 +150,19 @@ impl Abreast<'_> {
             Some(Word::Told(telling)) => Ok(*telling),
             Some(Word::Failed(code, why)) => Err((Exit::of(code), with(why))),
             Some(Word::Going(_)) | None => {
-                let how = match ended {
-                    Some(Ok(status)) => status.to_string(),
-                    Some(Err(e)) => e.to_string(),
-                    None => String::new(),
-                };
                 let directory = self.errands[number].directory.display();
-                let why = format!("run it to its end: its process has ended early ({how}); see {directory}");
-                Err((Exit::Bug, with(why)))
+                let ended = ended.and_then(Result::ok);
+                // Told to end before it could listen, or not waited for.
+                if self.interrupted && ended.is_some_and(|ended| ended.signal().is_some()) {
+                    Err((
+                        Exit::Unknown,
+                        with(format!("run it to its end: it was interrupted; see {directory}")),
+                    ))
+                } else {
+                    let how = ended.map_or_else(String::new, |ended| format!(" ({ended})"));
+                    let why = format!("run it to its end: its process has ended early{how}; see {directory}");
+                    Err((Exit::Bug, with(why)))
+                }
             }
         };
         self.stopped |= matches!(done, Err((Exit::Missing | Exit::BadInput, _)));

@@ -272,13 +272,18 @@ fn finish(
     if tellings.len() > 1 {
         say(&format!("\n{}", text::table(&tellings, paint())))?;
     }
-    if let Some(told) = stability::told(&tellings) {
+    // What an interruption cut short is of no round.
+    let rounds = tellings.iter().filter(|telling| !interrupted || telling.cut_short.is_none());
+    if let Some(told) = stability::told(rounds) {
         say(&format!("\n{told}"))?;
     }
     if missing > 0 {
         complain(&format!("{missing} of {} runs were not begun", errands.len()));
     }
-    let exit = match failed.unwrap_or_else(|| exit(Standing::of_all(&tellings))) {
+    let exit = match failed
+        .filter(|exit| *exit != Exit::Unknown)
+        .unwrap_or_else(|| exit(Standing::of_all(&tellings)))
+    {
         Exit::Held if interrupted => Exit::Unknown,
         exit => exit,
     };
