@@ -19,6 +19,8 @@ const ATTEMPTS: u32 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 /// Stages end on such moments, so that many machines share one jump of the clock.
 const GRID_NS: u64 = 250_000_000;
+/// The next moment.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Told what the world could not do. Reads after "failed to".
 pub type Trouble = Arc<dyn Fn(String) + Send + Sync>;
@@ -54,9 +56,11 @@ impl Site {
         now.saturating_add(SignedDuration::from_secs(self.injuries.skew_s())).unwrap_or(now)
     }
 
-    /// Lives through a stage: as long as it usually takes, or as long as it hurts.
+    /// Lives through a stage: as long as it usually takes, or as long as it hurts. When that is healed, it does not end at
+    /// the same moment: a machine that has just been given back does not come to life once more.
     pub(super) async fn stage(&self, stage: Stage, pool: Option<&str>, whom: &str) {
         let begun = self.clock.now();
+        let mut earliest = begun;
         let mut changes = self.injuries.changes();
         let mut last: Option<Arc<Wound>> = None;
         loop {
@@ -73,10 +77,10 @@ impl Site {
                 wound.bite(whom);
                 last = Some(wound);
             }
-            let end = takes.map_or(Time::NEVER, |takes| on_grid(begun + takes));
+            let end = takes.map_or(Time::NEVER, |takes| on_grid(earliest.max(begun + takes)));
             tokio::select! {
                 _ = self.clock.sleep_until(end) => return,
-                _ = changes.changed() => {}
+                _ = changes.changed() => earliest = self.clock.now() + MOMENT,
             }
         }
     }

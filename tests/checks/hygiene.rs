@@ -45,6 +45,12 @@ pub(crate) fn cases() -> Vec<Case> {
             }),
             ("HY-01", "ends_too_soon", "unknown", bought().pod_gone(130, "web-1").end(900)),
             ("HY-02", "gone_in_time", "held", bought().give_back(1030, 7).end(2000)),
+            (
+                "HY-02",
+                "comes_after_it_is_gone",
+                "held",
+                bought().give_back(1030, 7).node(1031, 7, "small").end(2000),
+            ),
             ("HY-02", "never_gone", "violated", bought().end(2000)),
             ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
             ("HY-02", "comes_when_it_should_be_gone", "violated", bought().node(1500, 7, "small").end(2000)),

@@ -42,10 +42,11 @@ fn check(history: &History) -> Verdict {
         for (order, id) in bought(scene) {
             let Some(pool) = scene.pool_of(id).and_then(|pool| scene.pool(pool)) else { continue };
             let until = order.ended + provision + scene.listing();
-            if scene.nodes_on(id).any(|(_, track)| track.first().is_some_and(|seen| seen.at <= until)) {
+            let back = scene.give_backs.iter().find(|back| back.server == id);
+            let over = back.map_or(until, |back| until.min(back.began));
+            if scene.nodes_on(id).any(|(_, track)| track.first().is_some_and(|seen| seen.at <= over)) {
                 continue;
             }
-            let back = scene.give_backs.iter().find(|back| back.server == id);
             let running = scene
                 .servers
                 .get(&id)
