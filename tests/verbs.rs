@@ -4,9 +4,15 @@
 
 use std::process::{Command, Stdio};
 
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
 fn run(arguments: &[&str]) -> (i32, String, String) {
+    run_in(ROOT, arguments)
+}
+
+fn run_in(folder: &str, arguments: &[&str]) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scaleproof"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).stdin(Stdio::null());
+    command.current_dir(folder).args(arguments).stdin(Stdio::null());
     let output = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
@@ -16,7 +22,7 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
 fn all_that_there_is_passes_the_lint() {
     let (code, out, err) = run(&["lint"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert!(out.ends_with(" files, and no mistake in any\n"), "{out}");
+    assert!(out.starts_with("files without a mistake: "), "{out}");
 }
 
 #[test]
@@ -26,7 +32,7 @@ fn all_mistakes_of_all_files_are_told() {
     for told in ["did you mean `kill`?", "did you mean `hetzner`?", "did you mean `cluster_config`?"] {
         assert!(err.contains(told), "{told} is missing in {err}");
     }
-    assert!(err.ends_with("3 of 3 files cannot be used\n"), "{err}");
+    assert!(err.ends_with("files that cannot be used: 3 of 3\n"), "{err}");
 }
 
 #[test]
@@ -47,7 +53,10 @@ fn codes_of_nobody_are_told_with_the_nearest() {
     {
         assert!(err.contains(told), "{told} is missing in {err}");
     }
-    assert!(!err.contains("expectation SU-01") && err.ends_with("1 of 1 files cannot be used\n"), "{err}");
+    assert!(
+        !err.contains("expectation SU-01") && err.ends_with("files that cannot be used: 1 of 1\n"),
+        "{err}"
+    );
 }
 
 #[test]
@@ -80,6 +89,22 @@ fn what_is_not_there_is_bad_input() {
         assert_eq!((code, out.as_str()), (64, ""), "{arguments:?}");
         assert!(err.starts_with("error: "), "{err}");
     }
+}
+
+#[test]
+fn elsewhere_there_are_the_same_profiles_and_a_word_about_the_scenarios() {
+    let elsewhere = env!("CARGO_TARGET_TMPDIR");
+    let scenario = format!("{ROOT}/suites/conformance/scale-up/pending-pods-get-a-node.yaml");
+    for subject in [&[][..], &["--subject", "cluster-autoscaler-hetzner"]] {
+        let arguments = [&["plan", scenario.as_str()], subject].concat();
+        let (code, out, err) = run_in(elsewhere, &arguments);
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(out.contains("subject"), "{out}");
+    }
+    let (code, _, err) = run_in(elsewhere, &["plan", &scenario, "--subject", "hetzner"]);
+    assert!(code == 64 && err.contains(", karpenter-kwok, ") && err.contains("by its path"), "{err}");
+    let (code, _, err) = run_in(elsewhere, &["run"]);
+    assert!(code == 64 && err.contains("lie beside the source"), "{err}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Scenarios and profiles as files: finding them, reading them, and telling what is wrong with them.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use mock_hetzner::{Catalogue, Deed, Trouble};
@@ -13,8 +14,8 @@ use crate::exit::Exit;
 use crate::scenario::{self, Known, Scenario};
 use crate::subject::{self, Profile};
 
-/// Where profiles are, unless a path is given.
-const PROFILES: &str = "fixtures/autoscalers";
+/// Where the scenarios that come along are.
+const SUITES: &str = "suites";
 
 /// Reads a scenario; if it cannot be used, everything that is wrong with it has been told.
 pub(super) fn scenario(path: &Path) -> Result<Scenario, Exit> {
@@ -41,19 +42,29 @@ pub(super) fn scenario_of(named: &str, text: &str) -> Result<Scenario, Exit> {
     })
 }
 
-/// Reads a profile, given by its path or by its name; if it cannot be used, everything that is wrong has been told.
+/// Reads a profile, given by its path or as one that comes along by its name; if it cannot be used, everything that is
+/// wrong has been told.
 pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
     let path = Path::new(named);
     if path.extension().is_some_and(|end| end == "yaml") || named.contains('/') {
         return profile_at(path);
     }
-    profile_at(&Path::new(PROFILES).join(format!("{named}.yaml")))
+    let Some(text) = subject::builtin(named) else {
+        let names: Vec<&str> = subject::builtin_names().collect();
+        complain(&format!("error: failed to find the profile {named:?}: there are {}", names.join(", ")));
+        complain("  A profile of your own is named by its path: ./mine.yaml");
+        return Err(Exit::BadInput);
+    };
+    profile_of(named, text)
 }
 
 /// Reads a profile by its path.
 pub(super) fn profile_at(path: &Path) -> Result<Profile, Exit> {
-    let text = text(path)?;
-    subject::read(&path.to_string_lossy(), &text).map_err(|mistakes| {
+    profile_of(&path.to_string_lossy(), &text(path)?)
+}
+
+fn profile_of(named: &str, text: &str) -> Result<Profile, Exit> {
+    subject::read(named, text).map_err(|mistakes| {
         complain(&mistakes.shown());
         Exit::BadInput
     })
@@ -61,10 +72,17 @@ pub(super) fn profile_at(path: &Path) -> Result<Profile, Exit> {
 
 /// The text of a file.
 pub(super) fn text(path: &Path) -> Result<String, Exit> {
-    fs::read_to_string(path).map_err(|error| {
-        complain(&format!("error: failed to read {}: {error}", path.display()));
-        Exit::BadInput
-    })
+    fs::read_to_string(path).map_err(|error| unread(path, &error))
+}
+
+fn unread(path: &Path, error: &io::Error) -> Exit {
+    complain(&format!("error: failed to read {}: {error}", path.display()));
+    if error.kind() == io::ErrorKind::NotFound && path.starts_with(SUITES) {
+        complain(
+            "  The scenarios that come along lie beside the source: run this there, or name files of your own.",
+        );
+    }
+    Exit::BadInput
 }
 
 /// The YAML files that are named: files as they are, folders with all that is in them, in order, each once.
@@ -78,11 +96,7 @@ pub(super) fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
             }
             continue;
         }
-        let unread = |error| {
-            complain(&format!("error: failed to read {}: {error}", path.display()));
-            Exit::BadInput
-        };
-        let entries = fs::read_dir(&path).map_err(unread)?;
+        let entries = fs::read_dir(&path).map_err(|error| unread(&path, &error))?;
         let mut entries: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         entries.retain(|entry| entry.is_dir() || entry.extension().is_some_and(|end| end == "yaml"));
         entries.sort_by(|one, other| other.cmp(one));

@@ -24,10 +24,10 @@ pub(super) fn lint(arguments: &Arguments) -> Result<Exit, Exit> {
     }
     let wrong = files.iter().filter(|path| check(path).is_err()).count();
     if wrong > 0 {
-        complain(&format!("\n{wrong} of {} files cannot be used", files.len()));
+        complain(&format!("\nfiles that cannot be used: {wrong} of {}", files.len()));
         return Err(Exit::BadInput);
     }
-    say(&format!("{} files, and no mistake in any", files.len()))?;
+    say(&format!("files without a mistake: {}", files.len()))?;
     Ok(Exit::Held)
 }
 

@@ -15,7 +15,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 pub(super) struct Arguments {
     /// The scenario
     scenario: PathBuf,
-    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers; the autoscaler that comes along,
+    /// The profile of the subject: a path, or the name of one that comes along; the autoscaler that comes along,
     /// if left out
     #[arg(long, value_name = "PROFILE")]
     subject: Option<String>,

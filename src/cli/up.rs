@@ -37,7 +37,7 @@ pub(super) struct Arguments {
     /// A pool: its name, its machines, how many at least and at most
     #[arg(long = "pool", value_name = "NAME=TYPE:MIN:MAX", value_parser = pool)]
     pools: Vec<Pool>,
-    /// The profile of the subject for whom it is: a path, or the name of one under fixtures/autoscalers
+    /// The profile of the subject for whom it is: a path, or the name of one that comes along
     #[arg(long, value_name = "PROFILE", default_value = "mock-autoscaler-hetzner")]
     subject: String,
     /// How time passes: real, or so many times as fast

@@ -1,5 +1,6 @@
 //! The subject: the autoscaler build under test, as a profile describes it and as processes that run.
 
+mod builtin;
 mod fill;
 mod health;
 pub mod hosts;
@@ -12,6 +13,7 @@ mod profile;
 mod program;
 mod version;
 
+pub use builtin::{builtin, builtin_names};
 pub use fill::{Circumstances, FillError, Filled};
 pub use port::Port;
 pub use process::{Launch, Replica, SubjectError};

@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     /// Scenarios, or folders with scenarios
     #[arg(default_value = "suites/incidents", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
-    /// The profile of the subject: a path, or the name of one under fixtures/autoscalers; the autoscaler that comes along,
+    /// The profile of the subject: a path, or the name of one that comes along; the autoscaler that comes along,
     /// in the flavour that each scenario is about, if left out
     #[arg(long, value_name = "PROFILE")]
     subject: Option<String>,
