@@ -23,6 +23,8 @@ use crate::world::{ClusterApi, FixedNode, Timetable, World};
 
 /// How long pods of the beginning may take to run; some never shall.
 const STEADY: Duration = Duration::from_secs(90);
+/// The next moment.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// All parts of a run, as they stand.
 pub(super) struct Stage {
@@ -158,6 +160,8 @@ impl Stage {
         let live = self.observer.live();
         let mut changes = live.changes();
         let steady = async {
+            // What was just deployed is not seen before this moment is over.
+            self.clock.sleep(MOMENT).await;
             loop {
                 changes.borrow_and_update();
                 let pods = live.all_pods();
