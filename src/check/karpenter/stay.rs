@@ -33,10 +33,16 @@ pub(super) fn protected_nodes_stay(
             let until = usable.to.unwrap_or(claims.scene.end);
             let moments = claims.scene.changes_on(node, usable.from, until);
             let began = moments.iter().copied().find(|at| protected(&claims, node, *at));
-            let Some(began) = began.filter(|began| *began + long <= until) else { continue };
-            let kept = moments.iter().filter(|at| began <= **at && **at <= began + long);
-            if kept.copied().all(|at| protected(&claims, node, at))
-                && claims.scene.watched(began, began + long)
+            // It may have been protected before anybody looked.
+            let Some((began, from)) = began.and_then(|at| Some((at, claims.scene.awake_from(at, until)?)))
+            else {
+                continue;
+            };
+            let over = from + long;
+            let kept = moments.iter().filter(|at| began <= **at && **at <= over);
+            if over <= until
+                && kept.copied().all(|at| protected(&claims, node, at))
+                && claims.scene.watched(from, over)
             {
                 tally.exercised();
             }

@@ -56,10 +56,12 @@ fn check(history: &History) -> Verdict {
                 let mut from = scene.changes_on(name, spell.from, spell.to.unwrap_or(scene.end));
                 from.retain(|at| scene.pool_of_node(name, *at).is_some());
                 let long = |at: &Time| {
-                    let until = *at + unneeded + scene.slack();
-                    spell.spans(*at, until)
-                        && scene.watched(*at, until)
-                        && scene.well_used_throughout(name, *at, until)
+                    // A node may have been used before anybody looked.
+                    let Some(at) = scene.awake_from(*at, scene.end) else { return false };
+                    let until = at + unneeded + scene.slack();
+                    spell.spans(at, until)
+                        && scene.watched(at, until)
+                        && scene.well_used_throughout(name, at, until)
                 };
                 if from.iter().any(long) {
                     tally.exercised();
