@@ -153,15 +153,23 @@ pub(super) fn give_backs(history: &History) -> Vec<GiveBack> {
         let fewer = write.to.map_or(0, |to| write.from.saturating_sub(to));
         for _ in 0..fewer {
             let mine = |at: usize| !given[at] && lives[at].pool == write.pool;
-            let marked = |at: &usize| {
+            let marked = |at: &usize, by: Time| {
                 let told = lives[*at].told.is_none_or(|told| told >= write.began);
-                mine(*at) && told && lives[*at].marked.is_some_and(|marked| marked <= write.ended)
+                mine(*at) && told && lives[*at].marked.is_some_and(|marked| marked <= by)
             };
             // Whom the controllers chose if nobody was marked.
             let chosen = |at: &usize| mine(*at) && lives[*at].told.is_some_and(|told| told >= write.began);
-            let latest = (0..lives.len()).filter(marked).max_by_key(|at| lives[*at].marked);
+            let by = write.ended;
+            let latest = (0..lives.len()).filter(|at| marked(at, by)).max_by_key(|at| lives[*at].marked);
+            // A mark may be seen after the call that came after it.
+            let next = || {
+                (0..lives.len()).filter(|at| marked(at, by + super::TIE)).min_by_key(|at| lives[*at].marked)
+            };
             let first = || (0..lives.len()).filter(chosen).min_by_key(|at| lives[*at].told);
-            let Some(at) = latest.or_else(|| if good(write.status) { first() } else { None }) else { break };
+            let Some(at) = latest.or_else(next).or_else(|| if good(write.status) { first() } else { None })
+            else {
+                break;
+            };
             given[at] = good(write.status);
             let (event, replica, server) = (write.event, write.replica, lives[at].id);
             let (began, ended, status) = (write.began, write.ended, write.status);
@@ -243,5 +251,19 @@ mod tests {
         assert_eq!(told, [(409, None), (200, Some(2))]);
         let backs = give_backs(&history);
         assert_eq!(backs.iter().map(|back| (back.server, back.status)).collect::<Vec<_>>(), [(1, 200)]);
+    }
+
+    #[test]
+    fn a_mark_that_is_seen_late_is_of_the_call_before() {
+        let mark = json!({"cluster.x-k8s.io/delete-machine": "now"});
+        let history = history(vec![
+            (0, deployment(2)),
+            (0, machine(Change::Added, "a", 1, &Value::Null, &Value::Null)),
+            (0, machine(Change::Added, "b", 2, &Value::Null, &Value::Null)),
+            (60, scale(at(60), "PATCH", json!({"spec": {"replicas": 1}}), 500)),
+            (61, machine(Change::Modified, "b", 2, &mark, &Value::Null)),
+        ]);
+        let backs = give_backs(&history);
+        assert_eq!(backs.iter().map(|back| (back.server, back.status)).collect::<Vec<_>>(), [(2, 500)]);
     }
 }
