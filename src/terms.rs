@@ -38,7 +38,7 @@ impl Provider {
     pub const ALL: [Provider; 3] = [Provider::Hetzner, Provider::Clusterapi, Provider::Karpenter];
 
     /// The label by which a node says to which pool it belongs.
-    pub fn pool_label(self) -> &'static str {
+    pub const fn pool_label(self) -> &'static str {
         match self {
             Provider::Hetzner | Provider::Clusterapi => "hcloud/node-group",
             Provider::Karpenter => "karpenter.sh/nodepool",

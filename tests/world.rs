@@ -17,6 +17,7 @@ use mock_hetzner::Request;
 use mock_kubernetes::ControlPlane;
 use scaleproof::cloud;
 use scaleproof::cluster::{Cluster as _, Existing, Observer, PodCount};
+use scaleproof::history::query::POOL_LABEL;
 use scaleproof::history::{Change, What};
 use scaleproof::terms::{Room, Stage, Taint};
 use scaleproof::world::{Apart, FirstBite, FixedNode, LABEL, Owner, Volume, Workload};
@@ -68,7 +69,7 @@ async fn a_bought_server_becomes_a_ready_node_stage_by_stage() {
         ("kubernetes.io/hostname", "small-1"),
         ("kubernetes.io/arch", "amd64"),
         ("kind", "small"),
-        (cloud::POOL, "small"),
+        (POOL_LABEL, "small"),
         ("node.kubernetes.io/instance-type", "cx33"),
         ("topology.kubernetes.io/region", "fsn1"),
         ("csi.hetzner.cloud/location", "fsn1"),
@@ -89,7 +90,7 @@ async fn pods_run_on_it_and_it_goes_with_its_server() {
     stand.ready_nodes(120, "small", 3).await;
     let before = stand.clock.now();
     stand.ask("DELETE", &format!("/v1/servers/{id}"), &json!({}));
-    stand.until(120, "the node is gone", |live| live.nodes(cloud::POOL, "small").len() == 2).await;
+    stand.until(120, "the node is gone", |live| live.nodes(POOL_LABEL, "small").len() == 2).await;
     let told = stand.told("Node", "small-x");
     let ready = condition(&told[told.len() - 2].2, "Ready");
     assert_eq!(ready["status"], "Unknown", "it was not ready before it went");
@@ -119,7 +120,7 @@ async fn a_slow_network_plugin_holds_it_until_it_is_healed() {
     });
     stand.world.deploy(&agents).await.unwrap();
     stand.buy("late", "small");
-    stand.until(120, "it is there", |live| live.nodes(cloud::POOL, "small").len() == 1).await;
+    stand.until(120, "it is there", |live| live.nodes(POOL_LABEL, "small").len() == 1).await;
     stand.clock.sleep(Duration::from_secs(600)).await;
     let node = stand.live().object("Node", "", "late").unwrap();
     let ready = condition(&node, "Ready");

@@ -27,9 +27,6 @@ pub use mock_hetzner::TroubleId;
 /// Takes what happens.
 pub type Tell = Arc<dyn Fn(What) + Send + Sync>;
 
-/// The label of a server of cluster-autoscaler that tells its pool.
-pub const POOL: &str = "hcloud/node-group";
-
 /// What a cloud is to be like.
 pub struct Order<'a> {
     /// The clock of the run.

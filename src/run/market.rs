@@ -168,9 +168,7 @@ impl Market<'_> {
         let started = ClusterApi::start(world, order).await;
         started.map(Some).map_err(|error| RunError::Kube("found the machine deployments".to_owned(), error))
     }
-}
 
-impl Market<'_> {
     /// Makes the nodes of the beginning, which are there by now, those of the subject: Karpenter's are claimed and registered.
     pub(super) async fn hand_over(
         self,

@@ -87,13 +87,12 @@ pub(super) fn mistakes(tree: &Node) -> Vec<Mistake> {
 fn within(node: &Node, words: &[&str], found: &mut Vec<Mistake>) {
     match &node.value {
         Value::Text(text) => {
-            let known = || words.iter().copied();
             for piece in pieces(text) {
                 if let Piece::Word(word) = piece
-                    && !known().any(|known| known == word)
+                    && !words.contains(&word)
                 {
                     let what = format!("nothing is known of `{{{word}}}` here");
-                    found.push(Mistake::at(node.place, what).hint(meant(word, known())));
+                    found.push(Mistake::at(node.place, what).hint(meant(word, words.iter().copied())));
                 }
             }
         }

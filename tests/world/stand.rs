@@ -8,6 +8,7 @@ use mock_clock::{Clock as _, Time, VirtualClock};
 use mock_hetzner::Request;
 use scaleproof::cloud::{self, Cloud, Order};
 use scaleproof::cluster::{Cluster as _, Embedded, Live, Observer};
+use scaleproof::history::query::POOL_LABEL;
 use scaleproof::history::{Change, What};
 use scaleproof::terms::{Pool, Provider, Room, Taint};
 use scaleproof::world::{FirstBite, LABEL, Timetable, Workload, World};
@@ -82,7 +83,7 @@ impl Stand {
 
     pub(crate) fn buy(&self, name: &str, pool: &str) -> u64 {
         let server = json!({"name": name, "server_type": "cx33", "location": "fsn1", "image": cloud::IMAGE,
-            "labels": {cloud::POOL: pool}});
+            "labels": {POOL_LABEL: pool}});
         self.ask("POST", "/v1/servers", &server)["server"]["id"].as_u64().unwrap()
     }
 
@@ -101,7 +102,7 @@ impl Stand {
     }
 
     pub(crate) async fn ready_nodes(&self, within_s: u64, pool: &str, count: usize) {
-        self.until(within_s, "nodes are ready", |live| live.ready_nodes(cloud::POOL, pool) == count).await;
+        self.until(within_s, "nodes are ready", |live| live.ready_nodes(POOL_LABEL, pool) == count).await;
     }
 
     pub(crate) async fn running(&self, within_s: u64, workload: &str, count: u32) {

@@ -6,7 +6,7 @@ use crate::history::{Change, History, What};
 use crate::terms::{Api, CLAIM_LABEL, Provider};
 
 /// The label by which a server says to which pool it belongs.
-pub const POOL_LABEL: &str = "hcloud/node-group";
+pub const POOL_LABEL: &str = Provider::Hetzner.pool_label();
 
 /// A server at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
