@@ -1,7 +1,8 @@
 //! The kernel's list of TCP sockets, asked for over netlink.
 //!
 //! The whole list is one walk through the kernel's table for both families; on a machine with a large table that
-//! is dear, if far cheaper than `/proc/net/tcp`, which tells less. A socket that is known is found at once.
+//! is dear, if far cheaper than `/proc/net/tcp`, which tells less. A socket whose ends are known is found at once, and
+//! many are asked for with one message.
 
 use std::fmt;
 use std::io;
@@ -30,13 +31,22 @@ const MESSAGE: usize = 72;
 const ACKNOWLEDGED: usize = 120;
 const RECEIVED: usize = 128;
 const NOT_SENT: usize = 144;
+/// So many are asked for at once: the kernel keeps the answers, and must not run out of room.
+const TOGETHER: usize = 32;
 
 /// A netlink socket on which to ask.
 #[derive(Debug)]
 pub(super) struct Diag {
     netlink: OwnedFd,
-    /// The number of the last question, which its answers bear.
-    asked: u32,
+    /// The numbers of the first and the last question that was asked at once, which the answers bear.
+    asked: (u32, u32),
+}
+
+/// A socket by its two ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Ends {
+    pub(super) local: SocketAddr,
+    pub(super) remote: SocketAddr,
 }
 
 /// The queues of one TCP socket.
@@ -60,7 +70,7 @@ pub(crate) struct TcpSocket {
     acknowledged: u64,
 }
 
-/// How far a socket has come, in either direction. It never goes back.
+/// How far a socket has come, in either direction. A connection never goes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
     read: u64,
@@ -69,7 +79,19 @@ pub(super) struct Progress {
 
 impl TcpSocket {
     pub(super) fn progress(&self) -> Progress {
+        if self.is_listener() {
+            return Progress { read: self.unread.into(), acknowledged: 0 };
+        }
         Progress { read: self.received.saturating_sub(self.unread.into()), acknowledged: self.acknowledged }
+    }
+
+    /// It waits for connections; what is unread are those that nobody has accepted.
+    pub(super) fn is_listener(&self) -> bool {
+        self.state == LISTEN
+    }
+
+    pub(super) fn ends(&self) -> Ends {
+        Ends { local: self.local, remote: self.remote }
     }
 
     /// Nothing in any queue, nothing outstanding.
@@ -87,6 +109,9 @@ impl TcpSocket {
 impl fmt::Display for TcpSocket {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { local, remote, unread, unsent, .. } = self;
+        if self.is_listener() {
+            return write!(f, "connections to {local} that nobody has accepted: {unread}");
+        }
         let retrying = if self.retrying { ", and it tries again" } else { "" };
         write!(f, "bytes in the socket from {local} to {remote}: unread {unread}, unsent {unsent}{retrying}")
     }
@@ -101,7 +126,7 @@ impl Diag {
             Some(SOCK_DIAG),
         )?;
         rustix::net::connect(&netlink, &SocketAddrNetlink::new(0, 0))?;
-        Ok(Self { netlink, asked: 0 })
+        Ok(Self { netlink, asked: (0, 0) })
     }
 
     /// All TCP sockets of this network namespace in which bytes can be queued.
@@ -111,7 +136,7 @@ impl Diag {
         body.extend([0; 48]);
         body.extend(STATES.to_ne_bytes());
         body.extend([0; 4]);
-        self.ask(GET_TCP, REQUEST_DUMP, &body)?;
+        self.ask(GET_TCP, REQUEST_DUMP, [body])?;
         let mut sockets = Vec::new();
         let mut bytes = vec![0; 64 * 1024];
         loop {
@@ -125,54 +150,61 @@ impl Diag {
         }
     }
 
-    /// The same sockets as they are now, without those that are closed.
-    pub(super) fn again(&mut self, known: &[TcpSocket]) -> io::Result<Vec<TcpSocket>> {
-        let mut sockets = Vec::with_capacity(known.len());
+    /// Those of these sockets that there are, as they are now. Where a connection is gone and its port is still served,
+    /// the kernel tells of the listener there.
+    pub(super) fn some(&mut self, wanted: &[Ends]) -> io::Result<Vec<TcpSocket>> {
+        let mut sockets = Vec::with_capacity(wanted.len());
         let mut bytes = [0; 4096];
-        for socket in known {
-            self.ask(GET_ONE, REQUEST, &ends(socket))?;
-            let answer = loop {
-                if let Some(message) = self.answers(&mut bytes)?.pop() {
-                    break message;
+        for wanted in wanted.chunks(TOGETHER) {
+            self.ask(GET_ONE, REQUEST, wanted.iter().map(question))?;
+            let mut awaited = wanted.len();
+            while awaited > 0 {
+                for answer in self.answers(&mut bytes)? {
+                    awaited = awaited.saturating_sub(1);
+                    match answer.kind {
+                        ERROR if answer.error()?.kind() == io::ErrorKind::NotFound => {}
+                        ERROR => return Err(answer.error()?),
+                        _ => sockets.extend(read_socket(answer.body)?),
+                    }
                 }
-            };
-            match answer.kind {
-                ERROR if answer.error()?.kind() == io::ErrorKind::NotFound => {}
-                ERROR => return Err(answer.error()?),
-                _ => sockets.extend(read_socket(answer.body)?),
             }
         }
-        // Where the connection is gone, the kernel answers with the listener on that port.
-        sockets.retain(|socket| socket.state != LISTEN);
         Ok(sockets)
     }
 
-    fn ask(&mut self, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
-        self.asked = self.asked.wrapping_add(1);
-        let length = u32::try_from(HEADER + body.len()).expect("a short message");
-        let mut message = Vec::with_capacity(HEADER + body.len());
-        message.extend(length.to_ne_bytes());
-        message.extend(kind.to_ne_bytes());
-        message.extend(flags.to_ne_bytes());
-        message.extend(self.asked.to_ne_bytes());
-        message.extend([0; 4]);
-        message.extend(body);
+    /// Sends questions in one message.
+    fn ask(&mut self, kind: u16, flags: u16, bodies: impl IntoIterator<Item = Vec<u8>>) -> io::Result<()> {
+        let first = self.asked.1.wrapping_add(1);
+        self.asked.0 = first;
+        let mut message = Vec::with_capacity(TOGETHER * (HEADER + MESSAGE));
+        for (body, number) in bodies.into_iter().zip(0..) {
+            self.asked.1 = first.wrapping_add(number);
+            let length = u32::try_from(HEADER + body.len()).expect("a short message");
+            message.extend(length.to_ne_bytes());
+            message.extend(kind.to_ne_bytes());
+            message.extend(flags.to_ne_bytes());
+            message.extend(self.asked.1.to_ne_bytes());
+            message.extend([0; 4]);
+            message.extend(body);
+            message.resize(message.len().next_multiple_of(4), 0);
+        }
         rustix::net::send(&self.netlink, &message, SendFlags::empty())?;
         Ok(())
     }
 
-    /// One datagram's answers to the last question. What is left of earlier ones, broken off by an error, is not.
+    /// One datagram's answers to the last questions. What is left of earlier ones, broken off by an error, is not.
     fn answers<'a>(&self, bytes: &'a mut [u8]) -> io::Result<Vec<Message<'a>>> {
         let (length, _) =
             rustix::io::retry_on_intr(|| rustix::net::recv(&self.netlink, &mut *bytes, RecvFlags::empty()))?;
         let mut answers = messages(&bytes[..length])?;
-        answers.retain(|message| message.question == self.asked);
+        let (first, last) = self.asked;
+        answers.retain(|message| message.question.wrapping_sub(first) <= last.wrapping_sub(first));
         Ok(answers)
     }
 }
 
-/// Names one socket by its two ends.
-fn ends(socket: &TcpSocket) -> Vec<u8> {
+/// The question that names one socket by its two ends.
+fn question(socket: &Ends) -> Vec<u8> {
     let (family, [local, remote]) = match (socket.local.ip(), socket.remote.ip()) {
         (IpAddr::V4(local), IpAddr::V4(remote)) => (AddressFamily::INET, [local, remote].map(in_front)),
         (local, remote) => (AddressFamily::INET6, [local, remote].map(mapped)),
@@ -315,22 +347,10 @@ pub(super) mod tests {
     fn a_refusal_is_told_and_earlier_answers_are_passed_over() {
         let mut diag = Diag::open().unwrap();
         // A dump whose answer nobody reads, then a question that cannot be answered, then one that can.
-        diag.ask(GET_TCP, REQUEST_DUMP, &[0; 60]).unwrap();
+        diag.ask(GET_TCP, REQUEST_DUMP, [vec![0; 60]]).unwrap();
         let nowhere = "127.0.0.1:1".parse().unwrap();
-        let unknown = TcpSocket {
-            inode: 1,
-            local: nowhere,
-            remote: nowhere,
-            unread: 0,
-            unsent: 0,
-            unacknowledged: 0,
-            retrying: false,
-            state: 1,
-            received: 0,
-            acknowledged: 0,
-        };
-        assert!(diag.again(&[unknown]).unwrap().is_empty());
-        diag.ask(GET_ONE, REQUEST, &[0; 3]).unwrap();
+        assert!(diag.some(&[Ends { local: nowhere, remote: nowhere }]).unwrap().is_empty());
+        diag.ask(GET_ONE, REQUEST, [vec![0; 3]]).unwrap();
         let mut bytes = [0; 4096];
         let refusal = diag.answers(&mut bytes).unwrap().pop().unwrap().error().unwrap();
         assert_eq!(refusal.kind(), io::ErrorKind::NotFound);
@@ -355,12 +375,60 @@ pub(super) mod tests {
         let mut known = diag.all().unwrap();
         known.retain(|socket| ends.contains(&socket.local) && ends.contains(&socket.remote));
         assert_eq!(known.len(), 2);
+        let known: Vec<Ends> = known.iter().map(TcpSocket::ends).collect();
+        let mut left = || diag.some(&known).unwrap().iter().filter(|socket| !socket.is_listener()).count();
         for end in [stream, accepted] {
             drop(end);
-            soon(|| diag.again(&known).unwrap().len() < 2);
-            diag.all().unwrap();
+            soon(|| left() < 2);
+            Diag::open().unwrap().all().unwrap();
         }
-        soon(|| diag.again(&known).unwrap().is_empty());
+        soon(|| left() == 0);
+    }
+
+    /// More than one message holds, all at once; those that are not there are passed over.
+    #[test]
+    fn many_are_found_at_once() {
+        let _alone = alone();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let at = listener.local_addr().unwrap();
+        let streams: Vec<TcpStream> =
+            (0..2 * TOGETHER + 3).map(|_| TcpStream::connect(at).unwrap()).collect();
+        let mut wanted: Vec<Ends> =
+            streams.iter().map(|stream| Ends { local: stream.local_addr().unwrap(), remote: at }).collect();
+        let nowhere = "127.0.0.1:1".parse().unwrap();
+        wanted.insert(TOGETHER / 2, Ends { local: nowhere, remote: nowhere });
+        let found = Diag::open().unwrap().some(&wanted).unwrap();
+        wanted.remove(TOGETHER / 2);
+        assert_eq!(found.iter().map(TcpSocket::ends).collect::<Vec<_>>(), wanted);
+    }
+
+    /// A listener tells how many connections nobody has accepted.
+    #[test]
+    fn connections_that_wait_are_counted() {
+        let _alone = alone();
+        for (place, anywhere) in
+            [("127.0.0.1:0", "0.0.0.0:0"), ("[::1]:0", "[::]:0"), ("0.0.0.0:0", "0.0.0.0:0")]
+        {
+            let listener = TcpListener::bind(place).unwrap();
+            let local = listener.local_addr().unwrap();
+            let ends = Ends { local, remote: anywhere.parse().unwrap() };
+            let mut diag = Diag::open().unwrap();
+            let mut waiting = || match &*diag.some(&[ends]).unwrap() {
+                [one] if one.is_listener() => one.unread,
+                other => panic!("{other:?}"),
+            };
+            assert_eq!(waiting(), 0);
+            let port = local.port();
+            let stream = if local.is_ipv4() {
+                TcpStream::connect(("127.0.0.1", port))
+            } else {
+                TcpStream::connect(local)
+            };
+            let _stream = stream.unwrap();
+            soon(|| waiting() == 1);
+            let _accepted = listener.accept().unwrap();
+            assert_eq!(waiting(), 0);
+        }
     }
 
     fn soon(mut come: impl FnMut() -> bool) {
@@ -385,11 +453,14 @@ pub(super) mod tests {
             found.retain(|socket| ends.contains(&socket.local) && ends.contains(&socket.remote));
             assert_eq!(found.len(), 2);
             assert!(found.iter().all(|socket| socket.inode != 0 && socket.waiting() == 0));
+            let found: Vec<Ends> = found.iter().map(TcpSocket::ends).collect();
             accepted.write_all(b"hello").unwrap();
             // The kernel may take a moment for both, and a child just being forked holds copies of our sockets.
-            soon(|| diag.again(&found).unwrap().iter().map(|socket| socket.unread).sum::<u32>() == 5);
+            soon(|| diag.some(&found).unwrap().iter().map(|socket| socket.unread).sum::<u32>() == 5);
             drop((stream, accepted));
-            soon(|| diag.again(&found).unwrap().iter().all(|socket| socket.inode == 0));
+            soon(|| {
+                diag.some(&found).unwrap().iter().all(|socket| socket.inode == 0 || socket.is_listener())
+            });
         }
     }
 }

@@ -21,6 +21,7 @@
 //! it was given.
 
 pub(crate) mod diag;
+mod ends;
 mod family;
 mod forsaken;
 pub(crate) mod sockets;
@@ -186,6 +187,7 @@ impl Coordinator {
         let care = if before.is_some() { Care::Full } else { Care::Glance };
         let seen = self.look(shared, own, care)?;
         if seen.stirred.is_none() && before.as_ref() == Some(&seen.asleep) {
+            self.sockets.believe();
             let jumped = self.jump(shared, own, &seen.asleep);
             return if jumped { Ok(()) } else { Err(Holding::Settling(None)) };
         }

@@ -7,7 +7,7 @@
 //! - bytes that a socket has not sent: Nagle's algorithm holds a small write back until the other side's delayed
 //!   acknowledgement, 40 ms later, and all that time both ends sleep;
 //! - bytes sent and lost, to be sent again;
-//! - a connection not yet answered;
+//! - a connection not yet answered, or not yet accepted;
 //! - bytes that arrived and are unread.
 //!
 //! A socket with bytes in it, of which none has been read or acknowledged for [`PATIENCE`], holds nothing that is on
@@ -16,18 +16,20 @@
 //!
 //! Sockets are looked at only when segments have been sent since everything was last seen empty and acknowledged:
 //! from that state on no write is held back without one being sent before, unless the writer asks for it (with
-//! `TCP_CORK` or `MSG_MORE`: such bytes can be jumped over). And the kernel's list is walked
-//! only when a connection has been opened since the last walk, or a process has come in; otherwise the sockets of
-//! ours, which are known then, are asked for one by one.
+//! `TCP_CORK` or `MSG_MORE`: such bytes can be jumped over). And which sockets are ours is found out anew only when a
+//! connection has been opened or waits to be accepted, or a process has come in. A list of them is believed when those
+//! who hold them slept while it was made, which the coordinator tells by [`Sockets::believe`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
-use super::diag::{Diag, Progress, TcpSocket};
+use super::diag::{Diag, Ends, Progress, TcpSocket};
+use super::ends::{End, Holders};
 use crate::time::nanos;
 
 /// Longer than the kernel's first retransmission, which is the longest it keeps anything back by itself.
@@ -40,10 +42,14 @@ pub(crate) struct Sockets {
     softnet: File,
     snmp: File,
     bytes: Vec<u8>,
-    /// The sockets of `listed_for`, as they were when as many connections had been opened as `listed_at` says.
+    /// The connections and listeners of `listed_for`, when as many connections had been opened as `listed_at` says.
     ours: Vec<TcpSocket>,
     listed_for: BTreeSet<u32>,
     listed_at: Option<u64>,
+    /// Nobody ran while they were listed, so none is missing.
+    believed: bool,
+    /// Inodes of sockets of ours that will never be connections.
+    others: BTreeSet<u32>,
     /// Segments counted when all queues of ours were last seen empty and acknowledged.
     clean_at: Option<u64>,
     /// By the inode of the socket.
@@ -86,6 +92,8 @@ impl Sockets {
             ours: Vec::new(),
             listed_for: BTreeSet::new(),
             listed_at: None,
+            believed: false,
+            others: BTreeSet::new(),
             clean_at: None,
             queues: BTreeMap::new(),
         })
@@ -97,7 +105,7 @@ impl Sockets {
             return Ok(Some(packets));
         }
         let counts = Counts::parse(read(&self.snmp, &mut self.bytes)?)?;
-        if self.clean_at == Some(counts.segments) && self.listed_for == *pids {
+        if self.believed && self.clean_at == Some(counts.segments) && self.listed_for == *pids {
             return Ok(None);
         }
         self.list(pids, counts.opened)?;
@@ -128,26 +136,81 @@ impl Sockets {
         Ok((packets > 0).then_some(OnItsWay::Packets(packets)))
     }
 
+    /// Those whose sockets were looked at have slept since before that look.
+    pub(crate) fn believe(&mut self) {
+        self.believed = true;
+    }
+
     /// Brings the list of our sockets up to date.
     fn list(&mut self, pids: &BTreeSet<u32>, opened: u64) -> io::Result<()> {
-        if self.listed_at == Some(opened) && self.listed_for == *pids {
-            let unaccepted =
-                |sockets: &[TcpSocket]| sockets.iter().filter(|socket| socket.inode == 0).count();
+        if self.believed && self.listed_at == Some(opened) && self.listed_for == *pids {
+            let inodes: BTreeSet<u32> = self.ours.iter().map(|socket| socket.inode).collect();
             let before = unaccepted(&self.ours);
-            self.ours = self.diag.again(&self.ours)?;
+            self.ask(Vec::new(), |inode| inodes.contains(&inode))?;
             // One that was accepted, or is gone: if it was accepted, the list must tell by whom.
-            if unaccepted(&self.ours) == before {
+            if before.0 == 0 && unaccepted(&self.ours) == before {
                 return Ok(());
             }
         }
-        self.ours = self.diag.all()?;
-        let inodes = inodes(pids)?;
-        // One that nobody has accepted yet has no inode, and may become ours.
-        self.ours.retain(|socket| socket.inode == 0 || inodes.contains(&socket.inode));
-        self.listed_for.clone_from(pids);
-        self.listed_at = Some(opened);
+        self.believed = false;
+        (self.listed_for, self.listed_at) = (pids.clone(), Some(opened));
+        let files = files(pids)?;
+        let listed: BTreeSet<u32> = self.ours.iter().map(|socket| socket.inode).collect();
+        self.others.retain(|inode| files.contains_key(inode));
+        let (mut new, mut holders) = (Vec::new(), Holders::default());
+        for (inode, (pid, fd)) in files.iter().filter(|(inode, _)| !listed.contains(inode)) {
+            if self.others.contains(inode) {
+                continue;
+            }
+            match holders.end(*pid, *fd, *inode) {
+                End::Connection { local, remote } => new.push(Ends { local, remote }),
+                End::Listener(local) => new.push(Ends { local, remote: anywhere(local) }),
+                End::Other => drop(self.others.insert(*inode)),
+                End::Empty => {}
+                End::Hidden => return self.walk(&files),
+            }
+        }
+        self.ask(new, |inode| files.contains_key(&inode))
+    }
+
+    /// Asks for the sockets that were ours, and new ones, and keeps those that are.
+    fn ask(&mut self, new: Vec<Ends>, is_ours: impl Fn(u32) -> bool) -> io::Result<()> {
+        let mut ends: Vec<Ends> = self.ours.iter().map(TcpSocket::ends).collect();
+        ends.extend(new);
+        self.ours = self.diag.some(&ends)?;
+        let mut told = BTreeSet::new();
+        // One without an inode belongs to nobody, no longer or not yet. The kernel tells of a listener in place of each of
+        // its connections that are gone.
+        self.ours.retain(|socket| {
+            (socket.inode == 0 || is_ours(socket.inode))
+                && (!socket.is_listener() || told.insert(socket.inode))
+        });
         Ok(())
     }
+
+    /// The same from the kernel's list of all sockets, for processes that do not let theirs be seen. It knows nothing of
+    /// listeners.
+    fn walk(&mut self, files: &BTreeMap<u32, (u32, i32)>) -> io::Result<()> {
+        self.ours = self.diag.all()?;
+        // One that nobody has accepted yet has no inode, and may become ours.
+        self.ours.retain(|socket| socket.inode == 0 || files.contains_key(&socket.inode));
+        Ok(())
+    }
+}
+
+/// Connections that nobody has accepted, as far as they can be seen: as listeners count them, and without an inode.
+fn unaccepted(sockets: &[TcpSocket]) -> (u32, usize) {
+    let listeners = sockets.iter().filter(|socket| socket.is_listener());
+    (listeners.map(|socket| socket.unread).sum(), sockets.iter().filter(|socket| socket.inode == 0).count())
+}
+
+/// Every address of the family of this one.
+fn anywhere(local: SocketAddr) -> SocketAddr {
+    let ip = match local.ip() {
+        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    SocketAddr::new(ip, 0)
 }
 
 fn open(path: &str) -> io::Result<File> {
@@ -191,20 +254,21 @@ impl Counts {
     }
 }
 
-/// The sockets that these processes have open.
-fn inodes(pids: &BTreeSet<u32>) -> io::Result<BTreeSet<u32>> {
-    let mut inodes = BTreeSet::new();
+/// The sockets that these processes have open: by their inodes, one process that has each, and as which of its files.
+fn files(pids: &BTreeSet<u32>) -> io::Result<BTreeMap<u32, (u32, i32)>> {
+    let mut files = BTreeMap::new();
     for pid in pids {
         let entries = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
             Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
             entries => entries?,
         };
-        let links = entries.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
-        inodes.extend(links.filter_map(|link| {
-            link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u32>().ok()
+        files.extend(entries.flatten().filter_map(|entry| {
+            let link = std::fs::read_link(entry.path()).ok()?;
+            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u32>().ok()?;
+            Some((inode, (*pid, entry.file_name().to_str()?.parse::<i32>().ok()?)))
         }));
     }
-    Ok(inodes)
+    Ok(files)
 }
 
 #[cfg(test)]
