@@ -1,12 +1,17 @@
-//! One request, one connection, one answer: a plain HTTP client that waits by the clock.
+//! A plain HTTP client that waits by the clock. As with the official client, a connection whose answer is there serves the
+//! next request.
 
 use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{SendRequest, handshake};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, USER_AGENT};
-use hyper::{Method, Request};
+use hyper::{Method, Request, Response};
 use hyper_util::rt::TokioIo;
 use mock_clock::{Clock as _, VirtualClock};
 use serde_json::Value;
@@ -23,7 +28,11 @@ pub(super) struct Endpoint {
     path: String,
     token: String,
     patience: Duration,
+    /// Connections that wait for a request. Clones share them.
+    idle: Arc<Mutex<Vec<Connection>>>,
 }
+
+type Connection = SendRequest<Full<Bytes>>;
 
 impl Endpoint {
     pub(super) fn parse(url: &str, token: &str) -> Result<Self, String> {
@@ -33,7 +42,7 @@ impl Endpoint {
         let (host, path) =
             rest.split_once('/').map_or((rest, String::new()), |(host, path)| (host, format!("/{path}")));
         let authority = if host.contains(':') { host.to_owned() } else { format!("{host}:80") };
-        Ok(Self { authority, path, token: token.to_owned(), patience: TIMEOUT })
+        Ok(Self { authority, path, token: token.to_owned(), patience: TIMEOUT, idle: Arc::default() })
     }
 
     /// The same, for somebody who waits so long for an answer.
@@ -62,12 +71,6 @@ impl Endpoint {
 
     async fn exchange(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value, CloudError> {
         let lost = |e: &dyn fmt::Display| CloudError::Lost(e.to_string());
-        let stream = TcpStream::connect(&self.authority).await.map_err(|e| lost(&e))?;
-        // A small request must not wait for the acknowledgement of another.
-        stream.set_nodelay(true).map_err(|e| lost(&e))?;
-        let (mut sender, connection) =
-            hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|e| lost(&e))?;
-        let connection = tokio::spawn(connection);
         let bytes = body.map(|body| Bytes::from(body.to_string())).unwrap_or_default();
         let request = Request::builder()
             .method(method)
@@ -79,10 +82,12 @@ impl Endpoint {
             .header(CONTENT_TYPE, "application/json")
             .body(Full::new(bytes))
             .map_err(|e| lost(&e))?;
-        let answer = sender.send_request(request).await.map_err(|e| lost(&e))?;
+        let (answer, connection) = self.send(request).await?;
         let status = answer.status().as_u16();
         let bytes = answer.into_body().collect().await.map_err(|e| lost(&e))?.to_bytes();
-        connection.abort();
+        if !connection.is_closed() {
+            self.idle().push(connection);
+        }
         if status < 300 {
             return serde_json::from_slice(&bytes)
                 .map_err(|e| CloudError::Lost(format!("an answer that is no JSON: {e}")));
@@ -90,6 +95,47 @@ impl Endpoint {
         let error: Value = serde_json::from_slice(&bytes).unwrap_or_default();
         let text = |key: &str| error["error"][key].as_str().unwrap_or_default().to_owned();
         Err(CloudError::Refused { status, code: text("code"), message: text("message") })
+    }
+
+    /// Sends a request on a connection that waits for one, or on a new one.
+    async fn send(
+        &self,
+        mut request: Request<Full<Bytes>>,
+    ) -> Result<(Response<Incoming>, Connection), CloudError> {
+        let lost = |e: &dyn fmt::Display| CloudError::Lost(e.to_string());
+        loop {
+            let waiting = self.idle().pop();
+            let fresh = waiting.is_none();
+            let mut connection = match waiting {
+                Some(connection) => connection,
+                None => self.connect().await.map_err(|e| lost(&e))?,
+            };
+            if connection.ready().await.is_err() && !fresh {
+                continue;
+            }
+            match connection.try_send_request(request).await {
+                Ok(answer) => return Ok((answer, connection)),
+                // The other side closed it while it waited, and has heard nothing of this.
+                Err(mut error) => match error.take_message() {
+                    Some(unsent) if !fresh => request = unsent,
+                    _ => return Err(lost(&error.into_error())),
+                },
+            }
+        }
+    }
+
+    async fn connect(&self) -> io::Result<Connection> {
+        let stream = TcpStream::connect(&self.authority).await?;
+        // A small request must not wait for the acknowledgement of another.
+        stream.set_nodelay(true)?;
+        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
+        // It ends when the sender is dropped; what goes wrong is told to whoever waits for an answer.
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
