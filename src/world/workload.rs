@@ -2,12 +2,15 @@
 //! the rest.
 
 use std::collections::BTreeMap;
+use std::pin::pin;
 use std::time::Duration;
 
+use futures_util::TryStreamExt as _;
 use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
-use kube::api::{Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams};
+use kube::api::{
+    Api, ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams, WatchParams,
+};
 use kube::core::GroupVersionKind;
-use kube::runtime::wait::await_condition;
 use kube::{Client, ResourceExt as _};
 use serde_json::{Value, json};
 
@@ -157,10 +160,12 @@ impl Workload {
         let namespace = json!({"metadata": {"name": self.namespace}});
         if put(client, ("", "v1", "Namespace"), None, namespace).await? == Put::Made {
             let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), &self.namespace);
-            let there =
-                await_condition(accounts, "default", |account: Option<&ServiceAccount>| account.is_some());
-            // A watch that fails is tried again; a deployment waits for the account by itself.
-            let _ = there.await;
+            let named = WatchParams::default().fields("metadata.name=default");
+            // The first that it tells is that the account is there. If the watch fails, a deployment waits for the account by
+            // itself.
+            if let Ok(watch) = accounts.watch(&named, "0").await {
+                let _ = pin!(watch).try_next().await;
+            }
         }
         Ok(())
     }
