@@ -40,6 +40,25 @@ fn a_run_ends_with_a_verdict_and_leaves_its_history() {
 }
 
 #[test]
+fn a_scenario_that_comes_along_runs_where_there_is_no_file() {
+    let folder = std::env::temp_dir().join(format!("scaleproof-empty-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let named = SHORT.strip_prefix("suites/").unwrap().strip_suffix(".yaml").unwrap();
+    let here = |arguments: &[&str]| told(&scaleproof(arguments).current_dir(&folder).output().unwrap());
+    let (code, out, err) = here(&["run", named, "--seed", "7", "--report", "report"]);
+    assert_eq!((code, err), (0, format!("[1/1] {SHORT}, seed 7\n")), "{out}");
+    let report = std::fs::read_to_string(folder.join("report/report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let repeat = report["runs"][0]["repeat"].as_str().unwrap();
+    let words: Vec<&str> = repeat.split(' ').collect();
+    assert_eq!(words[..3], ["scaleproof", "run", SHORT]);
+    // The same words for a schedule are understood where nothing is run.
+    let (code, _, err) = here(&["plan", words[2], words[3], words[4], "--seed", "7"]);
+    assert_eq!((code, err.as_str()), (0, ""), "{repeat}");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn what_is_missing_is_named() {
     let (code, _, err) = run(&["run", SHORT, "--binary", "no-such-autoscaler"]);
     assert_eq!(code, 69);

@@ -1,7 +1,9 @@
-//! The verbs that only read: `plan`, `lint` and `schema`, as a shell sees them.
+//! The verbs that run nothing: `plan`, `lint`, `schema` and `suites`, as a shell sees them, here and elsewhere.
 
 #![expect(clippy::unwrap_used, reason = "all of this file is a test")]
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -91,20 +93,138 @@ fn what_is_not_there_is_bad_input() {
     }
 }
 
+/// A folder of a test's own, with nothing in it.
+fn empty(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
 #[test]
-fn elsewhere_there_are_the_same_profiles_and_a_word_about_the_scenarios() {
-    let elsewhere = env!("CARGO_TARGET_TMPDIR");
-    let scenario = format!("{ROOT}/suites/conformance/scale-up/pending-pods-get-a-node.yaml");
-    for subject in [&[][..], &["--subject", "cluster-autoscaler-hetzner"]] {
-        let arguments = [&["plan", scenario.as_str()], subject].concat();
-        let (code, out, err) = run_in(elsewhere, &arguments);
-        assert_eq!((code, err.as_str()), (0, ""));
-        assert!(out.contains("subject"), "{out}");
+fn elsewhere_there_are_the_same_profiles_and_scenarios() {
+    let elsewhere = empty("elsewhere");
+    let elsewhere = elsewhere.to_str().unwrap();
+    let short = "conformance/scale-up/pending-pods-get-a-node";
+    let whole = format!("suites/{short}.yaml");
+    let outside = format!("{ROOT}/{whole}");
+    for scenario in [short, &whole, &outside] {
+        for subject in [&[][..], &["--subject", "cluster-autoscaler-hetzner"]] {
+            let arguments = [&["plan", scenario], subject].concat();
+            let (code, out, err) = run_in(elsewhere, &arguments);
+            assert_eq!((code, err.as_str()), (0, ""));
+            assert!(out.contains("subject"), "{out}");
+        }
     }
-    let (code, _, err) = run_in(elsewhere, &["plan", &scenario, "--subject", "hetzner"]);
+    for arguments in [&["lint"][..], &["list"], &["list", "chaos/cloud"], &["explain", "SU-01"]] {
+        assert_eq!(run_in(elsewhere, arguments), run(arguments), "{arguments:?}");
+    }
+    let (code, _, err) = run_in(elsewhere, &["plan", short, "--subject", "hetzner"]);
     assert!(code == 64 && err.contains(", karpenter-kwok, ") && err.contains("by its path"), "{err}");
-    let (code, _, err) = run_in(elsewhere, &["run"]);
-    assert!(code == 64 && err.contains("lie beside the source"), "{err}");
+    let (code, _, err) = run_in(elsewhere, &["plan", short, "--subject", "mine.yaml"]);
+    assert!(code == 64 && err.contains("profile mine.yaml: there is no") && err.contains("-kwok, "), "{err}");
+    assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
+}
+
+#[test]
+fn what_is_here_wins_over_what_comes_along() {
+    let here = empty("here");
+    fs::create_dir_all(here.join("suites/incidents")).unwrap();
+    let (one, mine) = ("suites/incidents/s4-a-storm-of-edits.yaml", here.join("suites/incidents/mine.yaml"));
+    let text = fs::read_to_string(Path::new(ROOT).join(one)).unwrap();
+    fs::write(mine, text.replace("title: ", "title: Mine. ")).unwrap();
+    let here = here.to_str().unwrap();
+    for named in ["incidents", "suites", "./suites", "suites/incidents/mine.yaml", "incidents/mine"] {
+        let (_, out, err) = run_in(here, &["list", named]);
+        let (_, scenarios) = out.split_once("\nScenarios ").unwrap();
+        assert_eq!((scenarios.lines().count(), err.as_str()), (2, ""), "{named}: {scenarios}");
+        assert!(scenarios.contains("suites/incidents/mine.yaml") && scenarios.contains(" Mine. "), "{named}");
+    }
+    // A file that comes along and has no other of its name here is still there.
+    assert_eq!(run_in(here, &["plan", one]).0, 0);
+    assert!(run_in(here, &["list", "chaos/cloud"]).1.contains("\n  suites/chaos/cloud/"));
+}
+
+#[test]
+fn what_is_nowhere_is_told_with_what_there_is() {
+    for verb in ["run", "plan", "lint", "list", "up"] {
+        let (code, out, err) = run_in(empty(verb).to_str().unwrap(), &[verb, "incidnts"]);
+        assert_eq!((code, out.as_str()), (64, ""));
+        let told = "error: failed to find incidnts: there is no such file or folder; in suites, did you mean `incidents`?\n";
+        assert!(err.starts_with(told) && err.contains("`scaleproof suites --write DIR`"), "{err}");
+    }
+    let (code, _, err) = run(&["lint", "none", "nor-this", "suites"]);
+    assert!(code == 64 && err.contains("find none: ") && err.contains("find nor-this: "), "{err}");
+    let (code, _, err) = run_in(empty("folder").to_str().unwrap(), &["plan", "incidents"]);
+    assert_eq!((code, err.as_str()), (64, "error: failed to read incidents: is a directory\n"));
+}
+
+#[test]
+fn the_scenarios_that_come_along_are_listed_with_their_claims() {
+    let (code, out, err) = run_in(empty("listed").to_str().unwrap(), &["suites"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let titled = out.lines().filter(|line| line.strip_prefix("  ").is_some_and(|rest| rest.contains("  ")));
+    assert_eq!(titled.count(), scaleproof::scenario::builtin().len(), "{out}");
+    for line in ["\nincidents\n", "\n  s1-a-minimum-without-the-flag ", "  Without the flag, "] {
+        assert!(out.contains(line), "{line} is missing in {out}");
+    }
+}
+
+#[test]
+fn what_comes_along_is_written_and_can_be_used() {
+    let folder = empty("written").join("new/folder");
+    let folder = folder.to_str().unwrap();
+    let (code, out, err) = run(&["suites", "--write", folder]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let count = scaleproof::scenario::builtin().len();
+    assert!(out.contains(&format!("{count} scenarios")) && out.contains("scaleproof lint"), "{out}");
+    // Nothing of it comes along: all the scenarios are those files.
+    assert!(run_in(folder, &["list"]).1.contains(" suites/incidents/s4-a-storm-of-edits.yaml "));
+    fs::remove_file(format!("{folder}/suites/incidents/s4-a-storm-of-edits.yaml")).unwrap();
+    assert!(!run_in(folder, &["list"]).1.contains(" suites/incidents/s4-a-storm-of-edits.yaml "));
+    let all = run(&["lint"]).1;
+    let number = |out: &str| out.trim().rsplit(' ').next().unwrap().parse::<usize>().unwrap();
+    for arguments in [&["lint"][..], &["lint", "."], &["lint", "suites", "profiles"]] {
+        let (code, out, err) = run_in(folder, arguments);
+        assert_eq!((code, number(&out), err.as_str()), (0, number(&all) - 1, ""), "{arguments:?}");
+    }
+    for (kind, arguments) in [("scenario", &["schema"][..]), ("profile", &["schema", "profile"])] {
+        let written = fs::read_to_string(format!("{folder}/schemas/{kind}.schema.json")).unwrap();
+        assert_eq!(written, run(arguments).1);
+    }
+    let (code, out, _) = run(&["suites", "--write", folder]);
+    assert!(code == 0 && out.starts_with(&format!("files written to {folder}: 1 of ")), "{out}");
+}
+
+#[test]
+fn files_that_say_something_else_are_written_over_only_by_force() {
+    let folder = empty("kept");
+    let (mine, other) = (folder.join("profiles/karpenter-kwok.yaml"), folder.join("schemas"));
+    fs::create_dir_all(mine.parent().unwrap()).unwrap();
+    fs::write(&mine, "mine\n").unwrap();
+    let folder = folder.to_str().unwrap();
+    let (code, out, err) = run(&["suites", "--write", folder]);
+    assert_eq!((code, out.as_str()), (64, ""));
+    assert!(
+        err.contains(" something else in profiles/karpenter-kwok.yaml\n") && err.contains("`--force`"),
+        "{err}"
+    );
+    assert!(fs::read_to_string(&mine).unwrap() == "mine\n" && !other.exists(), "nothing was written");
+    assert_eq!(run(&["suites", "--write", folder, "--force"]).0, 0);
+    assert!(fs::read_to_string(&mine).unwrap().contains("provider: karpenter") && other.exists());
+    assert_eq!(run(&["suites", "--force"]).0, 64);
+}
+
+#[test]
+fn where_nothing_can_be_written_is_told() {
+    let file = format!("{ROOT}/Cargo.toml");
+    let (code, _, err) = run(&["suites", "--write", &file]);
+    assert!(code == 64 && err.contains("Cargo.toml: it is a file\n"), "{err}");
+    let (code, _, err) = run(&["suites", "--write", &format!("{file}/below")]);
+    assert!(code == 69 && err.contains("Not a directory"), "{err}");
+    let (code, out, err) = run(&["suites", "--write", "/proc/scaleproof"]);
+    assert_eq!((code, out.as_str()), (69, ""));
+    assert!(err.starts_with("error: failed to write /proc/scaleproof/"), "{err}");
 }
 
 #[test]

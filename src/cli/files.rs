@@ -1,4 +1,4 @@
-//! Scenarios and profiles as files: finding them, reading them, and telling what is wrong with them.
+//! Scenarios and profiles as files: reading them, and telling what is wrong with them. [`lookup`] finds them.
 
 use std::fs;
 use std::io;
@@ -8,18 +8,17 @@ use mock_hetzner::{Catalogue, Deed, Trouble};
 use serde_json::Value;
 
 use super::complain;
+use super::lookup::{self, Found};
 use crate::check;
 use crate::code::Code;
 use crate::exit::Exit;
 use crate::scenario::{self, Known, Scenario};
 use crate::subject::{self, Profile};
 
-/// Where the scenarios that come along are.
-const SUITES: &str = "suites";
-
 /// Reads a scenario; if it cannot be used, everything that is wrong with it has been told.
-pub(super) fn scenario(path: &Path) -> Result<Scenario, Exit> {
-    scenario_of(&path.to_string_lossy(), &text(path)?)
+pub(super) fn scenario(named: &Path) -> Result<Scenario, Exit> {
+    let (path, text) = text(named)?;
+    scenario_of(&path.to_string_lossy(), &text)
 }
 
 /// Reads a scenario from its text; `named` is what mistakes in it are told of.
@@ -46,12 +45,17 @@ pub(super) fn scenario_of(named: &str, text: &str) -> Result<Scenario, Exit> {
 /// wrong has been told.
 pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
     let path = Path::new(named);
+    let names = || subject::builtin_names().collect::<Vec<&str>>().join(", ");
     if path.extension().is_some_and(|end| end == "yaml") || named.contains('/') {
+        if lookup::find(path).is_none() {
+            complain(&format!("error: failed to find the profile {named}: there is no such file"));
+            complain(&format!("  Those that come along go by their names: {}", names()));
+            return Err(Exit::BadInput);
+        }
         return profile_at(path);
     }
     let Some(text) = subject::builtin(named) else {
-        let names: Vec<&str> = subject::builtin_names().collect();
-        complain(&format!("error: failed to find the profile {named:?}: there are {}", names.join(", ")));
+        complain(&format!("error: failed to find the profile {named:?}: there are {}", names()));
         complain("  A profile of your own is named by its path: ./mine.yaml");
         return Err(Exit::BadInput);
     };
@@ -59,8 +63,9 @@ pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
 }
 
 /// Reads a profile by its path.
-pub(super) fn profile_at(path: &Path) -> Result<Profile, Exit> {
-    profile_of(&path.to_string_lossy(), &text(path)?)
+pub(super) fn profile_at(named: &Path) -> Result<Profile, Exit> {
+    let (path, text) = text(named)?;
+    profile_of(&path.to_string_lossy(), &text)
 }
 
 fn profile_of(named: &str, text: &str) -> Result<Profile, Exit> {
@@ -70,30 +75,70 @@ fn profile_of(named: &str, text: &str) -> Result<Profile, Exit> {
     })
 }
 
-/// The text of a file.
-pub(super) fn text(path: &Path) -> Result<String, Exit> {
+/// The text of a file, here or of those that come along, and its whole name.
+pub(super) fn text(named: &Path) -> Result<(PathBuf, String), Exit> {
+    match lookup::find(named) {
+        Some(Found::Here(path)) => read(&path).map(|text| (path, text)),
+        Some(Found::Along(path, text)) => Ok((path, text.to_owned())),
+        Some(Found::Folder(_)) => Err(unread(named, &io::ErrorKind::IsADirectory.into())),
+        None => Err(missing(named)),
+    }
+}
+
+fn read(path: &Path) -> Result<String, Exit> {
     fs::read_to_string(path).map_err(|error| unread(path, &error))
 }
 
 fn unread(path: &Path, error: &io::Error) -> Exit {
     complain(&format!("error: failed to read {}: {error}", path.display()));
-    if error.kind() == io::ErrorKind::NotFound && path.starts_with(SUITES) {
-        complain(
-            "  The scenarios that come along lie beside the source: run this there, or name files of your own.",
-        );
-    }
     Exit::BadInput
 }
 
-/// The YAML files that are named: files as they are, folders with all that is in them, in order, each once.
-pub(super) fn below(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
-    let mut found = Vec::new();
-    let mut waiting: Vec<PathBuf> = paths.iter().rev().cloned().collect();
-    while let Some(path) = waiting.pop() {
-        if !path.is_dir() {
+fn missing(named: &Path) -> Exit {
+    complain(&format!("error: failed to {}", lookup::missing(named)));
+    Exit::BadInput
+}
+
+/// The YAML files that are named, by their whole names: files as they are, folders with all that is in them, in order, each
+/// once. Names that lead nowhere have all been told.
+pub(super) fn below(named: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
+    let (mut found, mut refused) = (Vec::new(), None);
+    for name in named {
+        let below = match lookup::find(name) {
+            Some(Found::Here(path)) => below_here(&path)?,
+            Some(Found::Along(path, _)) => vec![path],
+            Some(Found::Folder(paths)) => paths,
+            None => {
+                refused = Some(missing(name));
+                continue;
+            }
+        };
+        for path in below {
             if !found.contains(&path) {
                 found.push(path);
             }
+        }
+    }
+    refused.map_or(Ok(found), Err)
+}
+
+/// The texts of the files that a profile of somebody's names, or of those in the folders that it names: none comes along.
+pub(super) fn texts_here(named: &[String]) -> Result<Vec<String>, Exit> {
+    let mut texts = Vec::new();
+    for path in named {
+        for path in below_here(Path::new(path))? {
+            texts.push(read(&path)?);
+        }
+    }
+    Ok(texts)
+}
+
+fn below_here(path: &Path) -> Result<Vec<PathBuf>, Exit> {
+    let mut found = Vec::new();
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if !path.is_dir() {
+            found.push(path);
             continue;
         }
         let entries = fs::read_dir(&path).map_err(|error| unread(&path, &error))?;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::lookup::{PROFILES, SUITES};
 use super::{complain, files, say};
 use crate::exit::Exit;
 
@@ -9,15 +10,19 @@ pub(super) const EXAMPLES: &str = "Examples:
   scaleproof lint
   scaleproof lint suites/incidents my-profile.yaml";
 
+const BESIDE_SOURCE: &str = "fixtures/autoscalers";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Files, or folders with all that is in them
-    #[arg(value_name = "FILES", default_values = ["suites", "fixtures/autoscalers"])]
+    /// Files, or folders with all that is in them: everything here or, where there is nothing, what comes along, if left out
+    #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 }
 
 pub(super) fn lint(arguments: &Arguments) -> Result<Exit, Exit> {
-    let files = files::below(&arguments.files)?;
+    let everything = [SUITES, profiles()].map(PathBuf::from);
+    let named = if arguments.files.is_empty() { &everything } else { arguments.files.as_slice() };
+    let files = files::below(named)?;
     if files.is_empty() {
         complain("error: failed to find anything to check: there is no YAML file here");
         return Err(Exit::BadInput);
@@ -32,11 +37,16 @@ pub(super) fn lint(arguments: &Arguments) -> Result<Exit, Exit> {
 }
 
 fn check(path: &Path) -> Result<(), Exit> {
-    if is_profile(&files::text(path)?) {
+    if is_profile(&files::text(path)?.1) {
         files::profile_at(path).map(drop)
     } else {
         files::scenario(path).map(drop)
     }
+}
+
+/// Where the profiles are: beside the source they are elsewhere than in what `scaleproof suites --write` has written.
+fn profiles() -> &'static str {
+    if Path::new(BESIDE_SOURCE).exists() { BESIDE_SOURCE } else { PROFILES }
 }
 
 /// A profile has a provider, and a scenario has none.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::{files, say};
 use crate::check::{Expectation, catalogue};
@@ -16,7 +16,7 @@ use crate::terms::Provider;
 pub(super) const EXAMPLES: &str = "Examples:
   scaleproof list
   scaleproof list --provider karpenter
-  scaleproof list suites/incidents
+  scaleproof list incidents
 
 `scaleproof explain CODE` says more of an expectation or a fault.";
 
@@ -38,7 +38,7 @@ fn provider(name: &str) -> Result<Provider, String> {
 
 pub(super) fn list(arguments: &Arguments) -> Result<Exit, Exit> {
     let mut scenarios = Vec::new();
-    for path in files::below(&there(&arguments.files))? {
+    for path in files::below(&arguments.files)? {
         let scenario = files::scenario(&path)?;
         scenarios.push((path, scenario));
     }
@@ -51,11 +51,6 @@ pub(super) fn list(arguments: &Arguments) -> Result<Exit, Exit> {
     say(&format!("\n{}", faults()))?;
     say(&format!("\n{}", table(&promised, &scenarios)))?;
     Ok(Exit::Held)
-}
-
-/// The default folder need not be there.
-fn there(files: &[PathBuf]) -> Vec<PathBuf> {
-    files.iter().filter(|path| path.exists() || *path != Path::new("suites")).cloned().collect()
 }
 
 fn expectations(promised: &[&Expectation], scenarios: &[(PathBuf, Scenario)]) -> String {

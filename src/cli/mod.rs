@@ -8,9 +8,11 @@ mod flavour;
 mod interruption;
 mod lint;
 mod list;
+mod lookup;
 mod plan;
 mod run;
 mod schema;
+mod suites;
 mod up;
 
 use std::ffi::OsString;
@@ -49,6 +51,9 @@ enum Verb {
     /// Show all expectations, and the scenarios with what they exercise
     #[command(after_help = list::EXAMPLES)]
     List(list::Arguments),
+    /// List the scenarios that come along, or write them as files
+    #[command(after_help = suites::EXAMPLES)]
+    Suites(suites::Arguments),
     /// Print the JSON schema of scenarios or profiles, for editors
     #[command(after_help = schema::EXAMPLES)]
     Schema(schema::Arguments),
@@ -82,6 +87,7 @@ fn verb(arguments: Vec<OsString>) -> Exit {
             Verb::Check(arguments) => check::check(&arguments),
             Verb::Explain(arguments) => explain::explain(&arguments),
             Verb::List(arguments) => list::list(&arguments),
+            Verb::Suites(arguments) => suites::suites(&arguments),
             Verb::Schema(arguments) => schema::schema(&arguments),
             Verb::Up(arguments) => up::up(&arguments),
             Verb::Completions(arguments) => completions::completions(&arguments, Arguments::command()),

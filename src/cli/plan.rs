@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::plan;
 
 pub(super) const EXAMPLES: &str = "Examples:
-  scaleproof plan suites/incidents/s3-a-server-that-never-comes.yaml
-  scaleproof plan suites/incidents/s1-a-minimum-with-the-flag.yaml --subject cluster-autoscaler-hetzner --seed 7";
+  scaleproof plan incidents/s3-a-server-that-never-comes
+  scaleproof plan my-scenario.yaml --subject cluster-autoscaler-hetzner --seed 7";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {

@@ -18,7 +18,7 @@ use crate::run::{Place, stand};
 pub(super) const EXAMPLES: &str = "Examples:
   scaleproof up
   scaleproof up --pool workers=cx33:1:5 --pool arm=cax21:0:3
-  scaleproof up suites/incidents/s2-a-system-pod-pins-its-node.yaml --time 10
+  scaleproof up incidents/s2-a-system-pod-pins-its-node --time 10
 
 Servers that are bought become nodes, those with the label hcloud/node-group=POOL with the labels and taints of that pool.
 A pool begins with its minimum of nodes. Time passes as real time does, some minutes behind it, or at a constant rate:

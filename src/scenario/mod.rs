@@ -3,12 +3,14 @@
 //! These are the plain values; [`read()`] makes them from a file and tells every mistake in it at once, with its place. What
 //! a scenario means for one subject and one seed is decided by the plan.
 
+mod builtin;
 mod fault;
 mod read;
 mod references;
 mod span;
 mod written;
 
+pub use builtin::builtin;
 pub use fault::{CallMatch, Edit, EditedBy, FateSpec, FaultSpec, Stage};
 pub use read::{Known, read, schema};
 pub use span::Span;

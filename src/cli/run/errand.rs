@@ -118,7 +118,7 @@ impl Errand {
     fn run(&self) -> Result<Telling, Failure> {
         let bad = |_| (Exit::BadInput, "read what has been read before: has a file changed?".to_owned());
         let scenario = files::scenario(&self.scenario).map_err(bad)?;
-        let text = files::text(&self.scenario).map_err(bad)?;
+        let (_, text) = files::text(&self.scenario).map_err(bad)?;
         let profile = &self.subject.profile;
         let plan = plan::make(&scenario, profile, self.seed, &cloud::room)
             .map_err(|e| (Exit::BadInput, e.to_string()))?;

@@ -34,17 +34,21 @@ pub(super) use subject::MOCK;
 
 pub(super) const EXAMPLES: &str = "Examples:
   scaleproof run
-  scaleproof run suites/incidents
-  scaleproof run suites/incidents --subject cluster-autoscaler-hetzner --binary ./cluster-autoscaler --report report
-  scaleproof run suites/incidents/s1-a-minimum-with-the-flag.yaml --seed 7
-  scaleproof run suites/chaos --repeat 5 --jobs 2
+  scaleproof run suites
+  scaleproof run incidents --subject cluster-autoscaler-hetzner --binary ./cluster-autoscaler --report report
+  scaleproof run incidents/s1-a-minimum-with-the-flag --seed 7
+  scaleproof run chaos --repeat 5 --jobs 2
+  scaleproof run my-scenario.yaml
+
+A scenario is a file or a folder here; what is not here is taken from those that come along, which `scaleproof suites` lists.
+Of their names, `suites/` and `.yaml` may be left out.
 
 Standard output holds the results: runs that did not hold in full, in the order of the scenarios, then a table. How the
 runs go is told on standard error. With Ctrl-C nothing more begins, and what runs ends in good order.";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
-    /// Scenarios, or folders with scenarios
+    /// Scenarios, or folders with scenarios: here, or of those that come along
     #[arg(default_value = "suites/incidents", value_name = "FILE")]
     scenarios: Vec<PathBuf>,
     /// The profile of the subject: a path, or the name of one that comes along; the autoscaler that comes along,

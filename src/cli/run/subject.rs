@@ -52,9 +52,7 @@ impl Subject {
             .or_else(|| asks.then(|| told_version(&program, &asked)).flatten())
             .or_else(|| before.is_empty().then(|| built_from(&program).ok().flatten()).flatten());
         let digest = digest(&program).ok();
-        let crds: Vec<PathBuf> = profile.crds.iter().map(PathBuf::from).collect();
-        let definitions =
-            files::below(&crds)?.iter().map(|path| files::text(path)).collect::<Result<_, _>>()?;
+        let definitions = files::texts_here(&profile.crds)?;
         Ok(Subject { profile: profile.at(version), program, before, version, digest, definitions })
     }
 }
