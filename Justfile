@@ -16,6 +16,10 @@ soak *FILTER:
 ci:
     bash .ci/run
 
+# The package of each member.
+packages:
+    bash .ci/packages
+
 # All benchmarks; `just bench -p mock-clock` for one member.
 bench *ARGUMENTS:
     cargo bench --benches {{ARGUMENTS}}

@@ -37,3 +37,8 @@ mod program;
 mod run;
 
 pub use program::main;
+
+/// The examples of the README are compiled with the others.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
