@@ -16,6 +16,10 @@ soak *FILTER:
 ci:
     bash .ci/run
 
+# What each step costs, cold and warm.
+timings:
+    bash .ci/timings
+
 # The package of each member.
 packages:
     bash .ci/packages
