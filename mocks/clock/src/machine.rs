@@ -40,6 +40,15 @@ pub(crate) fn pause(duration: Duration) -> Duration {
     Duration::from_nanos(monotonic() - before).saturating_sub(duration)
 }
 
+/// Whether something comes that takes a moment, however busy the machine is: it is given a minute.
+#[cfg(test)]
+pub(crate) fn comes(mut it: impl FnMut() -> bool) -> bool {
+    (0..60_000).any(|_| {
+        pause(Duration::from_millis(1));
+        it()
+    })
+}
+
 fn nanoseconds(t: Timespec) -> u64 {
     let seconds = u64::try_from(t.tv_sec).unwrap_or(0);
     let rest = u64::try_from(t.tv_nsec).unwrap_or(0);

@@ -418,13 +418,10 @@ mod tests {
         let pid = child.id().to_string();
         assert!(std::process::Command::new("kill").args([signal, &pid]).status().unwrap().success());
         let mut process = Process::new(child.id());
-        let seen = (0..2_000).any(|_| {
-            machine::pause(Duration::from_millis(1));
-            process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted
-        });
+        let seen = machine::comes(|| process.look(care, |_| false, &BTreeMap::new()).unwrap() == *wanted);
         child.kill().unwrap();
         child.wait().unwrap();
-        assert!(seen, "never seen as {wanted:?} in two seconds");
+        assert!(seen, "never seen as {wanted:?} in a minute");
         let ended = process.look(care, |_| false, &BTreeMap::new()).unwrap();
         assert!(matches!(ended, Look::Stirred(_)), "its thread has ended: {ended:?}");
         assert_eq!(
@@ -451,12 +448,8 @@ mod tests {
         };
         let mut process = Process::new(pid);
         let waits = BTreeMap::from([(pid, 1)]);
-        let mut sees = |care, wanted: Look| {
-            (0..2_000).any(|_| {
-                machine::pause(Duration::from_millis(1));
-                process.look(care, |_| false, &waits).unwrap() == wanted
-            })
-        };
+        let mut sees =
+            |care, wanted: Look| machine::comes(|| process.look(care, |_| false, &waits).unwrap() == wanted);
         signal("-STOP");
         let stopped = sees(Care::Full, Look::Stopped);
         signal("-CONT");
