@@ -8,10 +8,6 @@ run *ARGUMENTS:
 test *FILTER:
     cargo nextest run {{FILTER}}
 
-# Those that are whole runs, in an optimised build.
-runs *FILTER:
-    cargo nextest run --package scaleproof --cargo-profile runs --test suites --test convictions --test subjects --test side_by_side --test autoscaler {{FILTER}}
-
 # The long tests too, one after the other.
 soak *FILTER:
     cargo nextest run --profile soak --run-ignored all {{FILTER}}

@@ -356,6 +356,44 @@ mod tests {
         assert!(held_back, "no second write was ever held back");
     }
 
+    /// Asked for one by one, and from the kernel's list of all, they are the same connections.
+    #[test]
+    fn both_ways_find_the_same_connections() {
+        let _alone = alone();
+        let pids = BTreeSet::from([std::process::id()]);
+        let mut sockets = Sockets::open().unwrap();
+        let pairs: Vec<_> = (0..3).map(|_| pair()).collect();
+        let ends: BTreeSet<_> = pairs.iter().map(|(one, _)| one.local_addr().unwrap()).collect();
+        let of_pairs = |sockets: &Sockets| {
+            let ours = sockets.ours.iter().filter(|it| ends.contains(&it.local) || ends.contains(&it.remote));
+            ours.map(|it| it.inode).collect::<BTreeSet<u32>>()
+        };
+        sockets.list(&pids, 1).unwrap();
+        let asked = of_pairs(&sockets);
+        sockets.walk(&files(&pids).unwrap()).unwrap();
+        assert_eq!((asked.len(), of_pairs(&sockets)), (6, asked.clone()));
+    }
+
+    /// A list that was made while its processes ran may lack a socket, and is made anew until it is believed.
+    #[test]
+    fn a_list_counts_once_it_is_believed() {
+        let _alone = alone();
+        let pids = BTreeSet::from([std::process::id()]);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let _one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let mut sockets = Sockets::open().unwrap();
+        sockets.list(&pids, 1).unwrap();
+        let accepted = listener.accept().unwrap().0;
+        let end = accepted.local_addr().unwrap();
+        let knows = |sockets: &Sockets| sockets.ours.iter().any(|it| it.local == end && !it.is_listener());
+        assert!(!knows(&sockets), "nobody had accepted it");
+        sockets.list(&pids, 1).unwrap();
+        assert!(knows(&sockets), "it was accepted meanwhile");
+        sockets.believe();
+        sockets.list(&pids, 1).unwrap();
+        assert!(sockets.believed, "nothing has changed since");
+    }
+
     #[test]
     fn others_sockets_are_not_ours() {
         let _alone = alone();
