@@ -43,6 +43,8 @@ pub(crate) struct Leader {
     gives_up_at_once: bool,
     /// The lease as it was last seen to change, and when that was by our clock.
     seen: Option<(LeaseSpec, Time)>,
+    /// The lease as we wrote it last: as long as it is surely ours, it is renewed without asking what it says.
+    written: Option<Lease>,
     term: Term,
 }
 
@@ -59,6 +61,7 @@ impl Leader {
             retry: arguments.leader_elect_retry_period,
             gives_up_at_once: settings.has(Defect::GivesUpLeaseAtOnce),
             seen: None,
+            written: None,
             term: Term(Arc::new(Mutex::new(Time::EPOCH))),
         }
     }
@@ -104,7 +107,20 @@ impl Leader {
 
     /// Takes or renews the lease; whether it is ours.
     async fn attempt(&mut self) -> Result<bool, Refusal> {
-        let leases = Api::<Lease>::namespaced(self.client.client.clone(), &self.client.namespace);
+        let now = self.client.clock.now();
+        if let Some(mut lease) = self.written.take().filter(|_| self.term.holds(now)) {
+            lease.spec = lease.spec.map(|spec| LeaseSpec { renew_time: Some(MicroTime(now.into())), ..spec });
+            match self.write(&lease, now).await {
+                Ok(()) => return Ok(true),
+                Err(refusal) => tracing::warn!("failed to renew the lease, which is read again: {refusal}"),
+            }
+        }
+        self.take().await
+    }
+
+    /// Reads the lease, and takes or renews it if that is allowed; whether it is ours.
+    async fn take(&mut self) -> Result<bool, Refusal> {
+        let leases = self.leases();
         let now = self.client.clock.now();
         let stamp = MicroTime(now.into());
         let Some(mut lease) = self.client.ask(leases.get_opt(&self.name)).await? else {
@@ -141,10 +157,22 @@ impl Leader {
             acquire_time: acquired,
             ..self.spec(stamp)
         });
-        let written = self.client.ask(leases.replace(&self.name, &PostParams::default(), &lease)).await?;
-        self.seen = written.spec.map(|spec| (spec, now));
-        self.term.extend(now + self.lasts);
+        self.write(&lease, now).await?;
         Ok(true)
+    }
+
+    /// Writes the lease as ours, as of `now`.
+    async fn write(&mut self, lease: &Lease, now: Time) -> Result<(), Refusal> {
+        let (leases, parameters) = (self.leases(), PostParams::default());
+        let written = self.client.ask(leases.replace(&self.name, &parameters, lease)).await?;
+        self.seen = written.spec.clone().map(|spec| (spec, now));
+        self.written = Some(written);
+        self.term.extend(now + self.lasts);
+        Ok(())
+    }
+
+    fn leases(&self) -> Api<Lease> {
+        Api::namespaced(self.client.client.clone(), &self.client.namespace)
     }
 
     fn spec(&self, stamp: MicroTime) -> LeaseSpec {
