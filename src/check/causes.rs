@@ -8,8 +8,8 @@ use super::fit::{Fit, Misfit, fit, need};
 use super::scene::{Scene, TIE};
 use super::{Tally, Verdict};
 use crate::history::History;
-use crate::history::query::{Order, Pod, Spell};
-use crate::terms::{Pool, SubjectOption, Timer};
+use crate::history::query::{DISRUPTED_TAINTS, Node, Order, Pod, Spell};
+use crate::terms::{Pool, Provider, SubjectOption, Timer};
 
 /// Orders without the repetitions that a client makes of one and the same.
 pub(super) fn first_attempts<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &'s Order> {
@@ -93,11 +93,6 @@ pub(super) fn hopeless(scene: &Scene<'_>, pod: &Pod) -> bool {
     scene.pools().iter().all(|pool| fit(scene, pod, pool).impossible())
 }
 
-/// Whether lists of the cloud lacked what was there. Whoever believes them does not know what is on its way.
-fn misled(scene: &Scene<'_>, at: Time) -> bool {
-    scene.faults.iter().any(|fault| fault.spell.covers(at) && fault.says.contains("torn_list"))
-}
-
 /// If an order is one too many for the pods that wait: those before it in its pool whose servers are on their way, and suffice.
 pub(super) fn one_too_many<'s>(
     scene: &'s Scene<'_>,
@@ -106,7 +101,8 @@ pub(super) fn one_too_many<'s>(
     provision: Duration,
 ) -> Option<Vec<&'s Order>> {
     let waiting = waiting(scene, order);
-    let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
+    let waits = !waiting.is_empty();
+    let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).chain(displaced(scene, order)).collect();
     let upcoming = scene.upcoming(order.began, provision);
     let coming: Vec<&Order> = upcoming
         .into_iter()
@@ -114,12 +110,23 @@ pub(super) fn one_too_many<'s>(
         .filter(|other| other.pool == order.pool && knew_of(order, other))
         .filter(|other| !spoilt(scene, other, &pods, pool, order.began))
         .collect();
-    let suffices = !pods.is_empty()
+    let suffices = waits
         && !coming.is_empty()
         && coming.len() >= need(scene, &pods, pool).max(1)
-        && !fills_minimum(scene, order, pool)
-        && !misled(scene, order.began);
+        && !fills_minimum(scene, order, pool);
     suffices.then_some(coming)
+}
+
+/// The pods of nodes that go, which Karpenter makes room for as well.
+fn displaced<'s>(scene: &'s Scene<'_>, order: &Order) -> Vec<&'s Pod> {
+    if scene.history.header.subject.provider != Provider::Karpenter {
+        return Vec::new();
+    }
+    let goes = |node: &Node| node.ending || DISRUPTED_TAINTS.iter().any(|taint| node.has_taint(taint));
+    let (from, to) = (order.began - scene.slack(), order.began + TIE);
+    let going = scene.nodes.iter().filter(|(_, track)| track.ever(from, to, goes));
+    let on = |(name, _): (&'s String, _)| scene.occupants(name, order.began - TIE);
+    going.flat_map(on).collect()
 }
 
 /// Whether somebody has tainted the node of an order meanwhile, so that none of the pods would go there.
@@ -130,6 +137,7 @@ fn spoilt(scene: &Scene<'_>, order: &Order, pods: &[&Pod], pool: &Pool, at: Time
             let declared = pool.taints.iter().chain(&pool.startup_taints).any(|of| of.key == taint.key);
             let passing = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/", "karpenter.sh/"];
             !declared
+                && taint.effect != "PreferNoSchedule"
                 && !passing.iter().any(|group| taint.key.starts_with(group))
                 && !pods.iter().any(|pod| pod.tolerations.iter().any(|it| it.tolerates(taint)))
         })

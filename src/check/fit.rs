@@ -89,6 +89,17 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
     fit
 }
 
+/// How many nodes of these pools such pods need at least: all that they ask for, over the most that a node has.
+pub(super) fn least(pods: &[&Pod], pools: &[&Pool]) -> usize {
+    let most = |of: fn(&Room) -> u64| pools.iter().map(|pool| of(&pool.room)).max().filter(|most| *most > 0);
+    let parts = |of: fn(&Room) -> u64| {
+        let asked: u64 = pods.iter().map(|pod| of(&pod.asks)).sum();
+        most(of).map_or(0, |most| asked.div_ceil(most))
+    };
+    let least = parts(|room| room.cpu_milli).max(parts(|room| room.memory_mib));
+    usize::try_from(least).unwrap_or(usize::MAX)
+}
+
 /// Labels that the nodes of a pool are sure to have.
 fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
     let own = pool.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
@@ -98,6 +109,7 @@ fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
         ("topology.kubernetes.io/region", pool.location.as_str()),
         ("csi.hetzner.cloud/location", pool.location.as_str()),
         ("instance.hetzner.cloud/provided-by", "cloud"),
+        ("kubernetes.io/os", "linux"),
     ])
     .collect()
 }

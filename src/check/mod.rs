@@ -47,6 +47,7 @@ macro_rules! thread {
     };
 }
 
+mod arrivals;
 mod backoff;
 mod blocked;
 mod bounds;
@@ -62,6 +63,7 @@ mod judge;
 mod karpenter;
 mod leftovers;
 mod making;
+mod maximum;
 mod pod_safety;
 mod reaction;
 mod scale_down;

@@ -1,46 +1,150 @@
 //! How soon something is bought for a pod that waits. Several promises are this one, put to the test in different ways.
+//!
+//! The subject of the promise is the single pod. An order answers it only if the pod would fit the pool that was ordered from,
+//! and if the pod waits on, the same is asked again. What is on its way excuses the subject while it is young, is of such a
+//! pool, and is enough for the pods that compete for it.
 
 use std::time::Duration;
 
 use mock_clock::Time;
 
 use super::Tally;
+use super::arrivals::comes;
 use super::fit::fit;
 use super::scene::{Scene, TIE};
 use crate::history::What;
 use crate::history::query::{Order, Pod, Spell};
-use crate::terms::{Api, Pool, SubjectOption, Timer};
+use crate::terms::{Api, Pool, Provider, SubjectOption, Timer};
 
-/// Judges for each pod that waits, and is chosen, that something is bought within `window` and the slack. Left out is whatever
-/// may excuse the subject: it did not run, was refused something, stood in an order, has capacity on the way, is at a
-/// limit, or in back-off; or no pool takes the pod for certain.
+/// Judges for each pod that waits, and is chosen, that something is bought for it within `window` and the slack, once, when it
+/// begins to wait. Left out is whatever may excuse the subject: it did not run, was refused something, stood in an order, has
+/// capacity on the way, is at a limit, or in back-off; or no pool takes the pod for certain.
 pub(super) fn reactions(scene: &Scene<'_>, window: Duration, chosen: impl Fn(&Pod, &Spell) -> bool) -> Tally {
     let mut tally = Tally::default();
+    each_wait(scene, &mut tally, |tally, pod, spell| {
+        if chosen(pod, spell)
+            && let Some(wait) = Wait::of(scene, pod, spell, window, tally)
+            && !scene.misled(wait.ripe, wait.deadline(wait.ripe))
+        {
+            wait.judge(tally, wait.ripe, spell.from - TIE);
+        }
+    });
+    tally
+}
+
+/// The same of all pods that wait, as long as they wait.
+pub(super) fn reactions_throughout(scene: &Scene<'_>, window: Duration) -> Tally {
+    throughout(scene, window, false)
+}
+
+/// The same, where lists of the cloud said what was not so.
+pub(super) fn reactions_while_misled(scene: &Scene<'_>, window: Duration) -> Tally {
+    throughout(scene, window, true)
+}
+
+fn throughout(scene: &Scene<'_>, window: Duration, misled: bool) -> Tally {
+    let mut tally = Tally::default();
+    each_wait(scene, &mut tally, |tally, pod, spell| {
+        let Some(wait) = Wait::of(scene, pod, spell, window, tally) else { return };
+        let (mut from, mut since) = (wait.ripe, spell.from - TIE);
+        while wait.goes_on(from) {
+            let concerns = scene.misled(from, wait.deadline(from)) == misled;
+            if concerns && wait.judge(tally, from, since) {
+                break;
+            }
+            from = wait.deadline(from);
+            since = from;
+        }
+    });
+    tally
+}
+
+fn each_wait(scene: &Scene<'_>, tally: &mut Tally, mut judge: impl FnMut(&mut Tally, &Pod, &Spell)) {
     for track in scene.pods.values() {
         for spell in track.spells(Pod::waits) {
-            let Some(pod) = track.at(spell.from).filter(|pod| chosen(pod, &spell)) else { continue };
-            let until = spell.to.unwrap_or(scene.end);
-            let Some(awake) = scene.awake_from(spell.from, until) else {
-                // Who was served by a process that has just started was served in time.
-                let served = |order: &&Order| spell.from <= order.began + TIE && order.began <= until;
-                if until <= spell.from + window + scene.slack() && scene.orders.iter().any(|it| served(&it)) {
-                    tally.exercised();
-                }
-                continue;
-            };
-            let ripe = awake.max(ripe(scene, pod).unwrap_or(awake));
-            let deadline = ripe + window + scene.slack();
-            let ordered = |order: &&Order| spell.from <= order.began + TIE && order.began <= deadline;
-            if scene.orders.iter().any(|order| ordered(&order)) {
-                tally.exercised();
-            } else if spell.spans(spell.from, deadline) && nothing_excuses(scene, pod, ripe, deadline) {
-                let waited = (deadline - ripe).as_secs();
-                let says = format!("{} waited {waited} s for a node, and nothing was ordered", pod.key());
-                tally.violated(says, [spell.began]);
+            if let Some(pod) = track.at(spell.from) {
+                judge(tally, pod, &spell);
             }
         }
     }
-    tally
+}
+
+/// A pod that waits, and what is granted to the subject.
+struct Wait<'s, 'h> {
+    scene: &'s Scene<'h>,
+    pod: &'s Pod,
+    spell: &'s Spell,
+    window: Duration,
+    /// When it is old enough, and the subject awake.
+    ripe: Time,
+}
+
+impl<'s, 'h> Wait<'s, 'h> {
+    /// Nothing if the subject was not awake meanwhile; who was served by a process that has just started was served in time.
+    fn of(
+        scene: &'s Scene<'h>,
+        pod: &'s Pod,
+        spell: &'s Spell,
+        window: Duration,
+        tally: &mut Tally,
+    ) -> Option<Self> {
+        let until = spell.to.unwrap_or(scene.end);
+        let awake = scene.awake_from(spell.from, until);
+        let old = ripe(scene, pod).unwrap_or(spell.from);
+        let wait = Self { scene, pod, spell, window, ripe: awake.unwrap_or(spell.from).max(old) };
+        if awake.is_none()
+            && until <= spell.from + window + scene.slack()
+            && wait.order(spell.from - TIE, until).is_some()
+        {
+            tally.exercised();
+        }
+        awake.map(|_| wait)
+    }
+
+    fn deadline(&self, from: Time) -> Time {
+        from + self.window + self.scene.slack()
+    }
+
+    /// Whether it waits long enough after a moment for anything to be told.
+    fn goes_on(&self, from: Time) -> bool {
+        let deadline = self.deadline(from);
+        from == self.ripe || (self.spell.spans(self.spell.from, deadline) && deadline <= self.scene.end)
+    }
+
+    /// The first order between two moments that may be for the pod.
+    fn order(&self, since: Time, until: Time) -> Option<&Order> {
+        self.scene.orders.iter().find(|order| {
+            let pool = order.pool.as_deref().and_then(|pool| self.scene.pool(pool));
+            since <= order.began
+                && order.began <= until
+                && pool.is_none_or(|pool| !fit(self.scene, self.pod, pool).impossible())
+        })
+    }
+
+    /// Judges that something was ordered for it since a moment, by the deadline of another; whether nothing was, and nothing
+    /// excuses that.
+    fn judge(&self, tally: &mut Tally, from: Time, since: Time) -> bool {
+        let deadline = self.deadline(from);
+        if self.order(since, deadline).is_some() {
+            tally.exercised();
+            return false;
+        }
+        let waits = self.spell.spans(self.spell.from, deadline);
+        if !waits || !nothing_excuses(self.scene, self.pod, from, deadline) {
+            return false;
+        }
+        let (waited, last) = ((deadline - self.ripe).as_secs(), (deadline - from).as_secs());
+        let pod = self.pod.key();
+        let says = if from == self.ripe {
+            format!("{pod} waited {waited} s for a node, and nothing was ordered that it fits")
+        } else {
+            format!(
+                "{pod} waited {waited} s for a node, and in the last {last} s nothing was ordered that it fits"
+            )
+        };
+        tally.violated(says, [self.spell.began]);
+        true
+    }
 }
 
 /// When a pod has the age at which anything is bought for it.
@@ -53,16 +157,23 @@ pub(super) fn ripe(scene: &Scene<'_>, pod: &Pod) -> Option<Time> {
 
 fn nothing_excuses(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
     let limits = [SubjectOption::MaxNodesTotal, SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
-    let coming = |at| !scene.upcoming(at, Duration::MAX).is_empty() || settling(scene, at);
-    scene.free(from, to)
+    scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
         && limits.iter().all(|limit| scene.option(*limit).is_none())
-        && !coming(from)
-        && !coming(to)
-        && !has_room(scene, pod, from)
-        && !has_room(scene, pod, to)
-        && !scene.mostly_unready(from)
+        && free(scene, pod, from, to)
+        && [from, to]
+            .into_iter()
+            .all(|at| !scene.mostly_unready(at) && !has_room(scene, pod, at) && !comes(scene, pod, at))
         && !misses_an_image(scene, from, to)
-        && scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
+}
+
+/// Whether the subject could have been expected to do something for a pod. One whose orders run beside each other is not
+/// kept by what goes wrong with an order for a pool that the pod does not fit.
+fn free(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
+    if scene.history.header.subject.provider != Provider::Karpenter {
+        return scene.free(from, to);
+    }
+    let concerns = |pool: &str| scene.pool(pool).is_none_or(|pool| !fit(scene, pod, pool).impossible());
+    scene.free_for(from, to, concerns)
 }
 
 /// Whether it asked for an image and then ordered nothing: that image is not there, and the pool in back-off.
@@ -81,19 +192,6 @@ fn misses_an_image(scene: &Scene<'_>, from: Time, to: Time) -> bool {
     })
 }
 
-/// Whether a node of a pool is there that is not ready, or was not shortly before, or a server whose node is missing: it counts
-/// as on its way.
-fn settling(scene: &Scene<'_>, at: Time) -> bool {
-    let has_node = |server: &u64| scene.nodes_on(*server).any(|(_, node)| node.at(at).is_some());
-    let servers = scene.pools().iter().flat_map(|pool| scene.live(&pool.name, at));
-    let mut nodeless = servers.filter(|server| !has_node(server));
-    nodeless.next().is_some()
-        || scene.nodes.iter().any(|(name, track)| {
-            let in_pool = scene.pool_of_node(name, at).is_some();
-            in_pool && track.ever(at - scene.slack(), at, |node| !node.ready)
-        })
-}
-
 /// Whether a node that is there might take a pod, whatever the scheduler says of it.
 fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     scene.nodes.iter().any(|(name, track)| {
@@ -107,7 +205,7 @@ fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
 
 /// Whether a pool would take a pod for certain: it fits, there is room to the maximum, and no reason to leave it alone.
 pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
-    let backoff = scene.timer(Timer::BackoffMax).unwrap_or(Duration::MAX);
+    let backoff = scene.longest_back_off();
     let full = |at| {
         scene.servers.values().filter(|track| in_pool(track.at(at), &pool.name)).count()
             >= scene.max(pool, at) as usize

@@ -116,6 +116,10 @@ pub(crate) fn cases() -> Vec<Case> {
                 "unknown",
                 marked(full(10, Story::new().node(0, 1, "small"))).end(1000),
             ),
+            ("HY-05", "kept_after_an_order", "violated", {
+                let story = needed().order(710, "small", 7);
+                story.node(740, 7, "small").end(1500)
+            }),
             ("HY-05", "not_needed", "unknown", candidate().end(1000)),
             ("HY-05", "stands_in_an_order", "unknown", needed().order_slow(650, "small", 7).end(900)),
             (

@@ -189,15 +189,24 @@ fn disruption() -> Vec<Case> {
     };
     vec![
         ("KD-01", "gone_in_time", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
+        ("KD-01", "another_pool_launches_for_long", "violated", {
+            let story = emptied().pool("slow", 0, 3, 4000);
+            let slow = json!({"metadata": {"labels": {"karpenter.sh/nodepool": "slow"}}, "status": {"conditions": []}});
+            story.object(90, "NodeClaim", "c", slow).end(900)
+        }),
+        ("KD-01", "its_own_pool_launches", "unknown", {
+            let own = json!({"metadata": {"labels": {"karpenter.sh/nodepool": "small"}}, "status": {"conditions": []}});
+            emptied().object(90, "NodeClaim", "c", own).end(900)
+        }),
         ("KD-01", "never_gone", "violated", emptied().end(900)),
         ("KD-01", "used", "unknown", used(karpenter()).end(900)),
         ("KD-02", "one_goes", "held", churn().choose(100, "a").claim_gone(110, "a").end(900)),
         ("KD-02", "none_goes", "violated", churn().end(900)),
         ("KD-02", "nothing_comes", "unknown", two().end(900)),
-        ("KD-03", "in_its_time", "held", emptied().choose(190, "a").end(900)),
+        ("KD-03", "in_its_time", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
         ("KD-03", "too_early", "violated", emptied().choose(120, "a").end(900)),
         ("KD-03", "nothing_goes", "unknown", used(karpenter()).end(900)),
-        ("KD-04", "an_empty_one", "held", emptied().choose(190, "a").end(900)),
+        ("KD-04", "an_empty_one", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
         ("KD-04", "a_used_one", "violated", used(karpenter()).choose(190, "a").end(900)),
         ("KD-04", "nothing_goes", "unknown", used(karpenter()).end(900)),
         ("KD-06", "stays", "held", never().claim(0, "a").end(900)),
@@ -207,9 +216,16 @@ fn disruption() -> Vec<Case> {
             "KD-07",
             "one_after_the_other",
             "held",
-            tight().choose(100, "a").claim_gone(110, "a").choose(150, "b").end(900),
+            tight().choose(100, "a").claim_gone(110, "a").choose(150, "b").claim_gone(160, "b").end(900),
         ),
         ("KD-07", "both_at_once", "violated", tight().choose(100, "a").choose(105, "b").end(900)),
+        ("KD-07", "one_is_not_ready", "violated", {
+            tight().ready(60, "b", false).choose(105, "a").claim_gone(115, "a").end(900)
+        }),
+        ("KD-07", "itself_is_not_ready", "held", {
+            let story = tight().ready(60, "a", false).choose(70, "a").claim_gone(80, "a");
+            story.choose(130, "b").claim_gone(140, "b").end(900)
+        }),
         ("KD-07", "nothing_goes", "unknown", tight().end(900)),
         ("KD-12", "stays", "held", pinned().end(900)),
         ("KD-12", "goes", "violated", pinned().choose(190, "a").end(900)),
@@ -220,20 +236,25 @@ fn disruption() -> Vec<Case> {
         ("KD-15", "stays", "held", budget(used(karpenter()), 0).end(900)),
         ("KD-15", "goes", "violated", budget(used(karpenter()), 0).choose(190, "a").end(900)),
         ("KD-15", "lets_one_go", "unknown", budget(used(karpenter()), 1).end(900)),
-        ("KD-16", "tainted", "held", emptied().choose(190, "a").end(900)),
+        ("KD-16", "tainted", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
         ("KD-16", "not_tainted", "violated", emptied().told_to_go(190, "a").end(900)),
         ("KD-16", "nothing_goes", "unknown", emptied().end(900)),
         ("KD-17", "ready_first", "held", replaced(85).end(900)),
         ("KD-17", "not_yet", "violated", replaced(200).end(900)),
-        ("KD-17", "nothing_is_replaced", "unknown", emptied().choose(190, "a").end(900)),
-        ("KD-18", "goes", "held", emptied().choose(190, "a").end(1900)),
+        ("KD-17", "nothing_is_replaced", "unknown", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
+        ("KD-18", "goes", "held", emptied().choose(190, "a").claim_gone(200, "a").end(1900)),
         ("KD-18", "is_let_go", "held", used(karpenter()).taint(190, "a", CHOSEN).untaint(300, "a").end(1900)),
         ("KD-18", "neither", "violated", emptied().taint(190, "a", CHOSEN).end(1900)),
         ("KD-18", "nothing_is_chosen", "unknown", emptied().end(1900)),
         ("KD-19", "replaced", "held", drifted(relabelled(used(never()), 100)).choose(200, "a").end(1900)),
         ("KD-19", "never", "violated", relabelled(used(never()), 100).end(1900)),
         ("KD-19", "nothing_changes", "unknown", used(never()).end(1900)),
-        ("KD-22", "goes", "held", relabelled(never().claim(0, "a"), 100).choose(150, "a").end(1900)),
+        (
+            "KD-22",
+            "goes",
+            "held",
+            relabelled(never().claim(0, "a"), 100).choose(150, "a").claim_gone(160, "a").end(1900),
+        ),
         ("KD-22", "never", "violated", relabelled(never().claim(0, "a"), 100).end(1900)),
         ("KD-22", "is_used", "unknown", relabelled(used(never()), 100).end(1900)),
         (
@@ -307,6 +328,13 @@ fn lives() -> Vec<Case> {
         )
     };
     let by_hand = || used(karpenter()).taint(100, "a", "example.com/hand");
+    // A write that began before the taint came, and is done after it: these taints are there then.
+    let raced = |left: &[&str]| {
+        let taints: Vec<Value> = left.iter().map(|key| json!({"key": key, "effect": "NoSchedule"})).collect();
+        let story = by_hand().long_call(95, 108_000, Api::Kubernetes, "PATCH", "/api/v1/nodes/a", |_| {});
+        story.object(108, "Node", "a", json!({"spec": {"taints": taints}}))
+    };
+    let told = || emptied().choose(190, "a");
     let write = |story: Story, second| story.asks(second, "PATCH", "/api/v1/nodes/a", |_| {});
     let deleted = || never().claim(0, "a").node_ends(100, "a");
     vec![
@@ -320,7 +348,7 @@ fn lives() -> Vec<Case> {
             "KL-05",
             "ready_first",
             "held",
-            started().ready(150, "b", true).claim_is(152, "b", &usable).end(900),
+            started().ready(150, "b", true).claim_is(152, "b", &usable).runs(153, "web-1", "b").end(900),
         ),
         ("KL-05", "not_ready", "violated", started().claim_is(152, "b", &usable).end(900)),
         ("KL-05", "never", "unknown", started().end(900)),
@@ -335,11 +363,22 @@ fn lives() -> Vec<Case> {
         ("KL-08", "both_go", "held", given_up().what(310, served(Change::Deleted, "b")).end(900)),
         ("KL-08", "the_server_stays", "violated", given_up().end(900)),
         ("KL-08", "just_gone", "unknown", given_up().end(320)),
-        ("KL-12", "survives", "held", write(by_hand(), 110).end(900)),
-        ("KL-12", "is_lost", "violated", write(by_hand(), 110).untaint(110, "a").end(900)),
+        (
+            "KL-12",
+            "survives",
+            "held",
+            raced(&["example.com/hand", CHOSEN]).taint(130, "a", "example.com/hand").end(900),
+        ),
+        ("KL-12", "is_lost", "violated", raced(&[CHOSEN]).end(900)),
+        ("KL-12", "is_lost_later", "violated", write(by_hand(), 110).untaint(110, "a").end(900)),
+        ("KL-12", "is_written_afterwards", "unknown", write(by_hand(), 110).end(900)),
         ("KL-12", "nobody_taints", "unknown", write(karpenter().claim(0, "a"), 110).end(900)),
         ("KT-01", "both_go", "held", deleted().claim_gone(110, "a").end(900)),
         ("KT-01", "the_claim_stays", "violated", deleted().end(900)),
+        ("KT-13", "goes", "held", told().claim_gone(240, "a").end(900)),
+        ("KT-13", "never_goes", "violated", told().end(900)),
+        ("KT-13", "a_pod_stays", "unknown", used(never()).told_to_go(100, "a").end(900)),
+        ("KT-13", "nothing_is_told_to_go", "unknown", never().claim(0, "a").end(900)),
         ("KT-01", "nobody_deletes", "unknown", never().claim(0, "a").end(900)),
         ("KP-03", "waits", "held", karpenter().pending(90, "web-1").claimed(100, "b").end(900)),
         ("KP-03", "does_not", "violated", karpenter().claimed(100, "b").end(900)),
@@ -389,7 +428,7 @@ fn ends() -> Vec<Case> {
         ("KT-17", "none", "unknown", karpenter().end(900)),
         ("KM-01", "before", "held", restarted(emptied().choose(190, "a").claim_gone(200, "a")).end(1900)),
         ("KM-01", "only_then", "violated", restarted(emptied()).choose(640, "a").end(1900)),
-        ("KM-01", "no_restart", "unknown", emptied().choose(190, "a").end(1900)),
+        ("KM-01", "no_restart", "unknown", emptied().choose(190, "a").claim_gone(200, "a").end(1900)),
         ("KM-05", "left_alone", "held", foreign().end(900)),
         (
             "KM-05",

@@ -1,8 +1,11 @@
 //! Laws that every check keeps, tried on every story: what nobody can know, or nobody has to know, decides nothing.
 
+use std::time::Duration;
+
 use mock_clock::Time;
 use scaleproof::check::{Outcome, Verdict, catalogue, judge};
 use scaleproof::history::{CallEvent, Event, History, What, file};
+use scaleproof::terms::{Provider, Taint};
 use serde_json::json;
 
 use super::{Case, read, word};
@@ -93,6 +96,106 @@ fn names_and_numbers_decide_nothing() {
     indifferent(|text, _| {
         let renamed = text.replace("small", "zebra").replace("big", "ant").replace("web-", "y-web-");
         read(&renamed)
+    });
+}
+
+/// Every story has the same verdict after a change to what its subject has nothing to do with; how often it was put to the test may
+/// be another. Left out are the codes that are about just that.
+fn unrelated(left_out: &[&str], change: impl Fn(History) -> History) {
+    let mut wrong = Vec::new();
+    for (code, case, _, story) in super::cases().into_iter().filter(|(code, ..)| !left_out.contains(code)) {
+        let text = story.text(code, case);
+        let (before, after) = (told(code, &read(&text)).0, told(code, &change(read(&text))).0);
+        if before != after {
+            wrong.push(format!("{code} {case}: {before} became {after}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} are judged otherwise:\n{}\n", wrong.len(), wrong.join("\n"));
+}
+
+/// Tells something more, at the beginning.
+fn at_first(history: &mut History, objects: &[serde_json::Value]) {
+    let Some(first) = history.events.first().cloned() else { return };
+    for object in objects.iter().rev() {
+        let what = serde_json::from_value(object.clone()).unwrap();
+        history.events.insert(1, Event { what, ..first.clone() });
+    }
+}
+
+#[test]
+fn a_pod_that_no_pool_takes_changes_no_verdict_of_others() {
+    // They are about pods that no pool takes.
+    unrelated(&["SU-03", "SU-04"], |mut history| {
+        let pod = json!({
+            "metadata": {"name": "aside", "namespace": "aside", "creationTimestamp": "2026-01-01T00:00:00Z"},
+            "spec": {"nodeSelector": {"example.com/nowhere": "yes"},
+                "containers": [{"resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]},
+            "status": {"phase": "Pending", "conditions": [
+                {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]},
+        });
+        at_first(
+            &mut history,
+            &[json!({"object": {
+            "change": "added", "kind": "Pod", "namespace": "aside", "name": "aside", "object": pod}})],
+        );
+        history
+    });
+}
+
+#[test]
+fn a_pool_for_others_with_a_node_in_use_changes_no_verdict() {
+    // They count all nodes there are.
+    unrelated(&["MM-05", "MM-06"], |mut history| {
+        if history.header.subject.provider != Provider::Hetzner {
+            return history;
+        }
+        let mut pool = history.header.pools.first().unwrap().clone();
+        let effect = "NoSchedule".to_owned();
+        pool.taints = vec![Taint { key: "example.com/aside".into(), value: String::new(), effect }];
+        (pool.name, pool.min, pool.max, pool.initial, pool.priority) = ("aside".into(), 1, 1, 1, None);
+        let taints = serde_json::to_value(&pool.taints).unwrap();
+        let (cpu, memory) = (pool.room.cpu_milli, pool.room.memory_mib);
+        history.header.pools.push(pool);
+        let node = json!({
+            "metadata": {"creationTimestamp": "2025-12-31T00:00:00Z"},
+            "spec": {"providerID": "hcloud://9001", "taints": taints},
+            "status": {"conditions": [{"type": "Ready", "status": "True"}],
+                "allocatable": {"cpu": format!("{cpu}m"), "memory": format!("{memory}Mi")}},
+        });
+        let pod = json!({
+            "metadata": {"creationTimestamp": "2025-12-31T00:00:00Z",
+                "ownerReferences": [{"kind": "ReplicaSet", "name": "aside", "controller": true}]},
+            "spec": {"nodeName": "aside-9001", "tolerations": [{"key": "example.com/aside", "operator": "Exists"}],
+                "containers": [{"resources": {"requests": {"cpu": format!("{}m", cpu * 9 / 10)}}}]},
+            "status": {"phase": "Running"},
+        });
+        let object = |kind: &str, namespace: &str, name: &str, object: serde_json::Value| json!({"object": {"change": "added", "kind": kind, "namespace": namespace, "name": name, "object": object}});
+        at_first(
+            &mut history,
+            &[
+                json!({"server": {"change": "added", "id": 9001, "name": "aside-9001", "status": "running",
+                "machine": "cx33", "location": "fsn1", "labels": {"hcloud/node-group": "aside"}, "by": ""}}),
+                object("Node", "", "aside-9001", node),
+                object("Pod", "aside", "aside", pod),
+            ],
+        );
+        history
+    });
+}
+
+#[test]
+fn calls_that_take_two_seconds_more_change_no_verdict() {
+    unrelated(&[], |mut history| {
+        let later = Duration::from_secs(2);
+        let last = history.events.pop();
+        for event in &mut history.events {
+            if matches!(event.what, What::Call(_)) {
+                event.at = event.at + later;
+            }
+        }
+        history.events.sort_by_key(|event| event.at);
+        history.events.extend(last);
+        history
     });
 }
 

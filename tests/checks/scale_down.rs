@@ -1,5 +1,6 @@
 //! Stories about giving nodes back.
 
+use scaleproof::terms::Timer;
 use serde_json::json;
 
 use super::Case;
@@ -51,6 +52,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SD-01", "history_ends_too_soon", "unknown", emptied().end(800)),
         ("SD-10", "gone_in_time", "held", unready().removal(1330, 1).end(3000)),
         ("SD-10", "never_gone", "violated", unready().end(3000)),
+        ("SD-10", "young_and_gone_in_time", "held", {
+            // It came at 40 s, and counts as starting until 940 s.
+            let story = Story::new().node(40, 1, "small").ready(110, "small-1", false);
+            story.timer(Timer::UnreadyTime, "20m").timer(Timer::StartupTime, "15m").removal(2160, 1).end(3000)
+        }),
         ("SD-10", "gone_too_early", "violated", unready().removal(720, 1).end(3000)),
         (
             "SD-10",

@@ -26,6 +26,11 @@ pub(crate) fn cases() -> Vec<Case> {
             .but(|pool| pool.priority = Some(10));
         story.pool("high", 0, 3, 4000).but(|pool| pool.priority = Some(50))
     };
+    let lying = |kind: &str| {
+        let lies = FaultChange::Injected(format!("hurt lists: cloud(kind: {kind})"));
+        with_web().fault(105, "lists", lies)
+    };
+    let misled = |kind: &str| lying(kind).order(112, "small", 7).order(123, "small", 8);
     let sized = || Story::new().pool("tall", 0, 3, 16000);
     let cordoned = || {
         let story = Story::new().node(0, 1, "small");
@@ -57,6 +62,43 @@ pub(crate) fn cases() -> Vec<Case> {
                 .fold(Story::new(), |story, n| story.object(0, "Node", &format!("fixed-{n}"), unready()));
             story.pending(100, "web-1").end(300)
         }),
+        ("SU-01", "another_pool_was_ordered_from", "violated", {
+            let story = two_pools().pending_as(100, "db-1", picky.clone()).pending(100, "web-1");
+            story.order(112, "small", 7).node(150, 7, "small").runs(151, "web-1", "small-7").end(600)
+        }),
+        ("SU-01", "each_pool_was_ordered_from", "held", {
+            let story = two_pools().pending_as(100, "db-1", picky.clone()).pending(100, "web-1");
+            let story = story.order(112, "small", 7).order(123, "fast", 8).node(150, 7, "small");
+            let story = story.runs(151, "web-1", "small-7").node(160, 8, "fast");
+            story.runs(161, "db-1", "fast-8").end(600)
+        }),
+        ("SU-01", "it_waits_on_beside_what_came", "violated", {
+            let story = with_web().pending(100, "web-2").pending(100, "web-3");
+            let story = story.order(112, "small", 7).node(150, 7, "small");
+            story.runs(151, "web-1", "small-7").runs(151, "web-2", "small-7").end(600)
+        }),
+        ("SU-01", "the_next_comes_in_time", "held", {
+            let story = with_web().pending(100, "web-2").pending(100, "web-3");
+            let story = story.order(112, "small", 7).node(150, 7, "small");
+            let story = story.runs(151, "web-1", "small-7").runs(151, "web-2", "small-7");
+            story.order(165, "small", 8).node(190, 8, "small").runs(191, "web-3", "small-8").end(600)
+        }),
+        ("SU-01", "too_little_is_on_its_way", "violated", {
+            let web = (1..=5).fold(Story::new(), |story, n| story.pending(100, &format!("web-{n}")));
+            web.order_slow(112, "small", 7).server(120, 7, "small").end(900)
+        }),
+        ("SU-01", "enough_is_on_its_way", "held", {
+            let story = with_web().pending(100, "web-2");
+            story.order_slow(112, "small", 7).server(120, 7, "small").end(900)
+        }),
+        ("SU-01", "what_is_overdue_does_not_count", "violated", {
+            let story = with_web().order_slow(112, "small", 7).server(120, 7, "small").end(4000);
+            story.pool("tall", 0, 3, 16000)
+        }),
+        ("SU-01", "an_old_unready_node_is_no_excuse", "violated", {
+            let story = two_pools().server(0, 8, "fast").node_unready(0, 8, "fast");
+            story.pending(2000, "web-1").end(2400)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");
@@ -76,11 +118,27 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = with_web().pool("big", 0, 3, 16000);
             story.order(112, "big", 7).order(123, "small", 8).end(300)
         }),
-        ("SU-02", "lists_were_torn", "held", {
-            let torn = FaultChange::Injected("hurt torn: cloud(kind: torn_list)".into());
-            let story = with_web().fault(105, "torn", torn).order(112, "small", 7);
-            story.order(123, "small", 8).end(300)
+        ("SU-02", "lists_were_torn", "unknown", misled("torn_list").end(300)),
+        ("SU-02", "lists_lagged_behind", "unknown", misled("unseen").end(300)),
+        ("FT-20", "lists_were_torn", "violated", misled("torn_list").end(300)),
+        ("FT-20", "lists_lagged_behind", "violated", misled("unseen").end(300)),
+        ("FT-20", "no_more_is_ordered", "held", {
+            lying("unseen")
+                .order(112, "small", 7)
+                .node(180, 7, "small")
+                .runs(181, "web-1", "small-7")
+                .end(300)
         }),
+        ("FT-20", "nothing_is_ordered", "violated", lying("torn_list").end(400)),
+        ("FT-20", "above_the_maximum", "violated", {
+            let story = Story::new().pool("small", 0, 1, 4000).node(0, 1, "small").fault(
+                105,
+                "torn",
+                FaultChange::Injected("hurt torn: cloud(kind: torn_list)".into()),
+            );
+            story.pending(110, "web-1").order(122, "small", 7).end(300)
+        }),
+        ("FT-20", "lists_were_true", "unknown", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "nothing_was_ordered", "unknown", with_web().end(300)),
         ("SU-03", "left_alone", "held", Story::new().pending_as(100, "huge", huge.clone()).end(900)),
         ("SU-03", "bought_for_nothing", "violated", {

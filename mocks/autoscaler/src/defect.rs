@@ -158,6 +158,7 @@ defects! {
     DrainsForEver "drains-for-ever" "KT-09" "forgets the termination grace period",
     NeverExpires "never-expires" "KT-11" "lets nodes become as old as they like",
     EvictsPinnedPods "evicts-pinned-pods" "KT-12" "evicts pods that say do-not-disrupt",
+    NeverLetsGo "never-lets-go" "KT-13" "keeps the finalizer of claims whose node is gone",
     LeavesLeases "leaves-leases" "KT-17" "does not collect leases of nobody",
     TiresUntilRestarted "tires-until-restarted" "KM-01" "disrupts nothing after its first five minutes",
     TouchesForeignNodes "touches-foreign-nodes" "KM-05" "labels nodes that are of no pool",

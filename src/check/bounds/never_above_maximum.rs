@@ -10,13 +10,13 @@
 //! 10 s  server 9 of pool small is there: 3 of 2
 //! ```
 //!
-//! It does not catch orders that the cloud refused.
+//! It does not catch orders that the cloud refused. Whoever is misled by lists of the cloud is judged by FT-20.
 
+use crate::check::maximum::above;
 use crate::check::scene::timed;
 use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("MM-01"),
@@ -39,34 +39,9 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     timed(history, [], |scene, []| {
-        // Who keeps no list of machines for a while sees them at once.
-        let cache = scene.timer(Timer::CloudCache).unwrap_or_default();
         let mut tally = Tally::default();
-        for order in &scene.orders {
-            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            let Some((id, first)) =
-                scene.server_of(order).and_then(|id| Some((id, scene.servers.get(&id)?.first()?)))
-            else {
-                continue;
-            };
-            tally.exercised();
-            let seen = |other: &u64| {
-                let added = scene
-                    .servers
-                    .get(other)
-                    .and_then(|track| track.first())
-                    .map(|seen| (seen.at, seen.event));
-                let before = added.is_some_and(|(_, event)| event <= first.event);
-                let long_ago = added.is_some_and(|(at, _)| at + cache + scene.slack() < order.began);
-                before && (long_ago || scene.order_of(*other).is_some())
-            };
-            let there: Vec<u64> = scene.live(&pool.name, first.at).into_iter().filter(seen).collect();
-            // Who decided shortly before the maximum became another one may have meant the one before.
-            let max = scene.max(pool, order.began).max(scene.max(pool, order.began - scene.slack()));
-            if there.len() > max as usize {
-                let says = format!("server {id} made {} of at most {} in {}", there.len(), max, pool.name);
-                tally.violated(says, [order.event, first.event]);
-            }
+        for order in scene.orders.iter().filter(|order| !scene.misled(order.began, order.began)) {
+            above(scene, &mut tally, order);
         }
         tally.verdict("nothing was ordered")
     })

@@ -7,6 +7,7 @@ pub(in crate::check) mod failed_removals_are_undone;
 pub(in crate::check) mod few_calls_while_limited;
 pub(in crate::check) mod hung_calls_are_noticed;
 pub(in crate::check) mod left_taints_are_cleared;
+pub(in crate::check) mod lists_that_mislead_cost_nothing;
 pub(in crate::check) mod lost_answers_are_lived_with;
 pub(in crate::check) mod lost_servers_are_replaced;
 pub(in crate::check) mod never_ready_nodes_go;

@@ -60,7 +60,8 @@ fn check(history: &History) -> Verdict {
                 tally.exercised();
             }
         }
-        for order in first_attempts(scene).filter(|order| order.taken()) {
+        let knew = |order: &&Order| order.taken() && !scene.misled(order.began, order.began);
+        for order in first_attempts(scene).filter(knew) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
             let slow = |other: &&&Order| {
                 let registered = scene.server_of(other).and_then(|id| scene.registered(id));

@@ -1,5 +1,6 @@
 //! HY-05. A node does not keep the soft taint while its pods ask for more of it than the threshold, for
-//! longer than half a minute and two loops; unless so many nodes are unready that the subject stands still.
+//! longer than half a minute and two loops; unless so many nodes are unready that the subject stands still. If the subject was
+//! excused (it stood in an order, or was refused something) while the node is needed on, the same is asked again.
 //!
 //! The smallest history that violates it:
 //!
@@ -48,22 +49,31 @@ fn check(history: &History) -> Verdict {
                 continue;
             }
             let ended = spell.to.unwrap_or(scene.end);
-            let mut moments = scene.changes_on(name, spell.from, ended).into_iter();
-            let Some(from) = moments.find(used) else { continue };
-            let until = from + HALF_A_MINUTE + scene.slack();
-            if ended < until {
-                tally.exercised();
-            } else if spell.spans(from, until)
-                && scene.well_used_throughout(name, from, until)
-                && scene.free(from, until)
-                && ![from, until].into_iter().any(|at| scene.mostly_unready(at))
-            {
-                tally.violated(
-                    format!("{name} kept its soft taint though it was needed again"),
-                    [spell.began],
-                );
+            let moments = scene.changes_on(name, spell.from, ended);
+            let mut at = spell.from;
+            while let Some(from) = [at].into_iter().chain(later(&moments, at)).find(used) {
+                let until = from + HALF_A_MINUTE + scene.slack();
+                if ended < until {
+                    if spell.to.is_some() {
+                        tally.exercised();
+                    }
+                    break;
+                }
+                if scene.well_used_throughout(name, from, until)
+                    && scene.free(from, until)
+                    && ![from, until].into_iter().any(|at| scene.mostly_unready(at))
+                {
+                    let says = format!("{name} kept its soft taint though it was needed again");
+                    tally.violated(says, [spell.began]);
+                    break;
+                }
+                at = until;
             }
         }
     }
     tally.verdict("no candidate for removal was needed again")
+}
+
+fn later(moments: &[Time], at: Time) -> impl Iterator<Item = Time> {
+    moments.iter().copied().filter(move |moment| *moment > at)
 }

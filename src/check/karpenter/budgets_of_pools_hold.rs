@@ -12,6 +12,7 @@
 //! It does not catch budgets with a schedule or with reasons.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::claims::Claims;
 use crate::check::scene::TIE;
@@ -35,6 +36,9 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     check,
 };
 
+/// Who has not been ready for so long is known not to be.
+const LONG: Duration = Duration::from_secs(10);
+
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
@@ -55,14 +59,17 @@ fn check(history: &History) -> Verdict {
             .filter(|other| other.track.ever(at, at + TIE, |_| true) && nodes.contains(&other.node))
             .map(|other| other.node)
             .collect();
-        if earlier.len() + 1 > allowed {
-            let says = format!(
-                "{} was told to go while {} others of {} were going",
-                going.call.name,
-                earlier.len(),
-                going.pool.name
-            );
-            tally.violated(says, [going.call.event]);
+        let is_lost = |node: &&&str| {
+            let track = claims.scene.nodes.get(**node);
+            **node != going.node && track.is_some_and(|track| track.always(at - LONG, at, |it| !it.ready))
+        };
+        let lost: BTreeSet<&str> = nodes.iter().filter(is_lost).copied().collect();
+        let out = earlier.union(&lost).count();
+        if out + 1 > allowed {
+            let (name, pool) = (&going.call.name, &going.pool.name);
+            let says = format!("{name} was told to go while {out} others of {pool} were going or not ready");
+            let shows = lost.iter().filter_map(|node| Some(claims.scene.nodes.get(*node)?.sight(at)?.event));
+            tally.violated(says, shows.chain([going.call.event]));
         }
     }
     tally.verdict("no node was chosen")

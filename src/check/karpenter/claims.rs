@@ -18,6 +18,8 @@ pub(super) const DECISION: Duration = Duration::from_secs(60);
 /// How long a command may take before it is given up, and its node let go: ten minutes in all versions, more where much is
 /// under way.
 pub(super) const COMMAND: Duration = Duration::from_secs(630);
+/// How long the launch of one claim may keep what has nothing to do with it.
+const LAUNCH: Duration = Duration::from_secs(30);
 /// A pod says with this that it is not to be disrupted, and so does a node.
 const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
@@ -167,9 +169,16 @@ impl<'a> Claims<'a> {
         self.scene.pods.values().any(|track| track.ever(from, to, |pod| pod.waits() || is_new(pod)))
     }
 
-    /// Whether a claim was on its way to its machine at any moment between two: until then nothing is decided.
-    pub(super) fn launching(&self, from: Time, to: Time) -> bool {
-        self.all.values().any(|track| track.ever(from, to, |claim| !claim.launched))
+    /// Whether a claim was on its way to its machine at any moment between two: until then nothing is decided. One of another
+    /// pool is an excuse for a while only.
+    pub(super) fn launching(&self, pool: &str, from: Time, to: Time) -> bool {
+        self.all.values().any(|track| {
+            let own = track.last().is_some_and(|claim| claim.pool.as_deref() == Some(pool));
+            track.spells(|claim| !claim.launched).iter().any(|spell| {
+                let until = if own { Time::NEVER } else { spell.from + LAUNCH };
+                spell.touches(from, to) && from <= until
+            })
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! KD-01. A usable node with nothing on it but daemons is told to go once `consolidateAfter` has passed since
 //! the last pod left it, plus the time of a decision; as many times that as its pool has nodes, if budgets let them go one
-//! after the other. Excused is a subject that does not run, is refused something, or has pods that wait.
+//! after the other. Excused is a subject that does not run, is refused something, or has pods that wait; and while a claim of
+//! its pool has no machine yet, or for half a minute one of another pool.
 //!
 //! The smallest history that violates it:
 //!
@@ -60,7 +61,7 @@ fn check(history: &History) -> Verdict {
         let from = spell.from;
         if claims.scene.calm(from, due)
             && !claims.pods_wait(due - DECISION, due)
-            && !claims.launching(due - DECISION, due)
+            && !claims.launching(&vacancy.3.name, due - DECISION, due)
         {
             let says = format!("{node} was empty for {} s, and was not told to go", (due - from).as_secs());
             tally.violated(says, [spell.began]);

@@ -36,3 +36,4 @@ pub(in crate::check) mod the_grace_period_bounds_a_drain;
 pub(in crate::check) mod untold_pods_buy_nothing;
 pub(in crate::check) mod usable_nodes_are_ready;
 pub(in crate::check) mod used_nodes_of_empty_pools_stay;
+pub(in crate::check) mod what_was_told_to_go_is_gone;

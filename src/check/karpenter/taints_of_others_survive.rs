@@ -1,5 +1,6 @@
 //! KL-12. A taint that somebody else has put on a node of a claim is still there after the next writes of the
-//! subject: it comes off only when others take it off.
+//! subject: it comes off only when others take it off. Put to the test is that by a write that was begun before the taint came,
+//! and changed the node's taints after it: no other could have lost it.
 //!
 //! The smallest history that violates it:
 //!
@@ -20,7 +21,7 @@ use super::claims::Claims;
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::query;
+use crate::history::query::{self, Node, Track};
 use crate::history::{FaultChange, History, StepChange, What};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -53,6 +54,15 @@ fn has_begun(history: &History, from: Time, to: Time) -> bool {
     })
 }
 
+/// Whether the node had other taints when a write was over than when it was begun, those of others left out.
+fn rewrites(track: &Track<Node>, began: Time, ended: Time) -> bool {
+    let own = |at| {
+        let taints = track.at(at).map(|node| node.taints.clone()).unwrap_or_default();
+        taints.into_iter().filter(|taint| taint.key.starts_with(OWN[0])).collect::<BTreeSet<_>>()
+    };
+    own(began - TIE) != own(ended + TIE)
+}
+
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let writes = query::node_writes(history);
@@ -67,7 +77,11 @@ fn check(history: &History) -> Verdict {
         for key in keys {
             for spell in track.spells(|node| node.has_taint(key)) {
                 let wrote = |write: &&query::NodeWrite| write.node == *name && write.status < 300;
-                if writes.iter().filter(wrote).any(|write| spell.from <= write.began + TIE) {
+                let raced = |write: &query::NodeWrite| {
+                    let ended = history.events[write.event].at;
+                    write.began <= spell.from && spell.from <= ended && rewrites(track, write.began, ended)
+                };
+                if writes.iter().filter(wrote).any(raced) {
                     tally.exercised();
                 }
                 let (Some(to), Some(ended)) = (spell.to, spell.ended) else { continue };

@@ -15,7 +15,7 @@ use crate::check::{CLUSTERAPI, Citation, Expectation, Kind, Level, Tally, Verdic
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{Pod, Spell};
-use crate::terms::Timer;
+use crate::terms::{Timer, Version};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SD-15"),
@@ -27,7 +27,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     level: Level::Should,
     kind: Kind::Safety,
     providers: CLUSTERAPI,
-    versions: Versions::ALL,
+    versions: Versions::since(Version::new(1, 36, 0)),
     always: true,
     check,
 };

@@ -1,5 +1,5 @@
 //! SD-10. A node that was ready once, is not ready, and has nothing on it goes once that has lasted for the
-//! unready time; while it is unready it does not go before it has been unneeded for so long; if such
+//! unready time, which begins when it is as old as the startup time: until then it is taken for one that still starts. While it is unready it does not go before it has been unneeded for so long; if such
 //! removals are switched off it stays.
 //!
 //! The smallest history that violates it:
@@ -12,6 +12,8 @@
 //! It does not catch unready nodes with pods on them.
 
 use std::time::Duration;
+
+use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::vacancy::{Vacancy, goes, vacancies};
@@ -43,12 +45,19 @@ fn check(history: &History) -> Verdict {
             if scene.is_off(SubjectOption::UnreadyEnabled) {
                 stays(scene, &mut tally, &vacancy, unready);
             } else {
-                goes(scene, &mut tally, &vacancy, vacancy.spell.from, unready);
+                goes(scene, &mut tally, &vacancy, old_enough(scene, &vacancy), unready);
                 early(scene, &mut tally, &vacancy, unready);
             }
         }
         tally.verdict("no node with nothing on it was unready for long enough")
     })
+}
+
+/// When an unready node counts as unready, and not as one that is still starting.
+fn old_enough(scene: &Scene<'_>, vacancy: &Vacancy<'_>) -> Time {
+    let startup = scene.timer(Timer::StartupTime).unwrap_or_default();
+    let came = scene.nodes.get(vacancy.node).and_then(|track| track.first()).map(|seen| seen.at);
+    came.map_or(vacancy.spell.from, |came| vacancy.spell.from.max(came + startup))
 }
 
 fn stays(scene: &Scene<'_>, tally: &mut Tally, vacancy: &Vacancy<'_>, unready: Duration) {

@@ -1,6 +1,8 @@
 //! SU-02. At each order, the servers of its pool that were ordered before, exist and have no ready node yet
 //! are counted, for as long as a machine may take to become one. If they already suffice for all pods that
-//! wait, packed the biggest first, the order is one too many. A restart of the subject is no excuse.
+//! wait, packed the biggest first, the order is one too many. A restart of the subject is no excuse. For Karpenter the pods of
+//! nodes that go wait as well: it makes room for them in the same round. Whoever is misled by lists of the cloud is judged by
+//! FT-20.
 //!
 //! The smallest history that violates it:
 //!
@@ -40,7 +42,8 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for order in first_attempts(scene).filter(|order| order.taken()) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            if waiting(scene, order).is_empty() || fills_minimum(scene, order, pool) {
+            let meant = !waiting(scene, order).is_empty() && !fills_minimum(scene, order, pool);
+            if !meant || scene.misled(order.began, order.began) {
                 continue;
             }
             tally.exercised();

@@ -1,6 +1,7 @@
-//! SU-01. For a pod that waits, that some pool takes for certain, and that nothing else will help, an order
-//! is placed within the reaction time of the subject plus two loops. Excused is a subject that does not run,
-//! was refused something, stands in an order, has capacity on the way, is at a limit or may be in back-off.
+//! SU-01. For a pod that waits, that some pool takes for certain, and that nothing else will help, an order that may be for
+//! it is placed within the reaction time of the subject plus two loops: one in a pool that it fits. If it waits on when what
+//! was ordered is there, has failed or is overdue, it is asked again. Excused is a subject that does not run, was refused
+//! something, stands in an order, has enough capacity on the way, is at a limit or may be in back-off.
 //!
 //! The smallest history that violates it:
 //!
@@ -11,7 +12,7 @@
 //!
 //! It does not catch an order of the wrong pool (SU-04, SU-08), nor one that is too big (SU-02).
 
-use crate::check::reaction::reactions;
+use crate::check::reaction::reactions_throughout;
 use crate::check::scene::timed;
 use crate::check::{EVERYBODY, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
@@ -42,6 +43,6 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ReactionTime], |scene, [reaction]| {
-        reactions(scene, reaction, |_, _| true).verdict("no pod waited that a pool was sure to take")
+        reactions_throughout(scene, reaction).verdict("no pod waited that a pool was sure to take")
     })
 }

@@ -37,8 +37,7 @@ impl Scene<'_> {
 
     /// Whether it ran all the time, and nothing that it asked for was refused, late or lost, nor shortly before.
     pub(in crate::check) fn calm(&self, from: Time, to: Time) -> bool {
-        self.watched(from, to)
-            && !self.troubled.iter().any(|(began, ended)| *began <= to && *ended + ECHO >= from)
+        self.watched(from, to) && !self.troubled.iter().any(|it| it.began <= to && it.ended + ECHO >= from)
     }
 
     /// Whether it may have stood in an order between two moments: its loop waits until the cloud is done.
@@ -46,10 +45,41 @@ impl Scene<'_> {
         self.busy.iter().any(|(began, ended)| *began <= to && *ended >= from)
     }
 
+    /// Whether lists of the cloud said what was not so at any moment between two, or shortly before: lacked what was there,
+    /// showed it twice, or lagged behind. Whoever believes them does not know what there is.
+    pub(in crate::check) fn misled(&self, from: Time, to: Time) -> bool {
+        let lies = |says: &str| ["torn_list", "unseen"].iter().any(|kind| says.contains(kind));
+        let cache = self.timer(Timer::CloudCache).unwrap_or_default() + self.slack();
+        self.faults.iter().any(|fault| {
+            let until = fault.spell.to.map_or(self.end, |to| to + cache);
+            lies(&fault.says) && fault.spell.from <= to && from <= until
+        })
+    }
+
     /// Whether it could have been expected to do something between two moments.
     pub(in crate::check) fn free(&self, from: Time, to: Time) -> bool {
         self.calm(from, to) && !self.busy(from, to)
     }
+
+    /// The same for pools that are of concern, of a subject whose orders run beside each other: what goes wrong with an order for
+    /// another pool, and how long it takes, is no excuse.
+    pub(in crate::check) fn free_for(&self, from: Time, to: Time, concerns: impl Fn(&str) -> bool) -> bool {
+        let excuses = |trouble: &&Trouble| trouble.pool.as_deref().is_none_or(&concerns);
+        let mut troubled = self.troubled.iter().filter(excuses);
+        let mut ordered = self.orders.iter().filter(|order| order.pool.as_deref().is_none_or(&concerns));
+        self.watched(from, to)
+            && !troubled.any(|trouble| trouble.began <= to && trouble.ended + ECHO >= from)
+            && !ordered.any(|order| order.began <= to && order.ended + self.slack() >= from)
+    }
+}
+
+/// A call that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Trouble {
+    began: Time,
+    ended: Time,
+    /// The pool for which something was ordered by it.
+    pool: Option<String>,
 }
 
 /// Whether a call is a watch.
@@ -100,8 +130,8 @@ pub(super) fn acting(history: &History) -> Vec<(u32, Spell)> {
     acting
 }
 
-/// From when to when calls went wrong.
-pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
+/// The calls that went wrong.
+pub(super) fn troubled(history: &History, end: Time) -> Vec<Trouble> {
     let mut troubled = Vec::new();
     for (index, event) in history.events.iter().enumerate() {
         let What::Call(call) = &event.what else { continue };
@@ -117,9 +147,19 @@ pub(super) fn troubled(history: &History, end: Time) -> Vec<(Time, Time)> {
         } else {
             event.at
         };
-        troubled.push((call.began, until));
+        troubled.push(Trouble { began: call.began, ended: until, pool: ordered_from(call) });
     }
     troubled
+}
+
+/// The pool from which a call orders.
+fn ordered_from(call: &CallEvent) -> Option<String> {
+    let orders =
+        call.method == "POST" && (call.path.ends_with("/servers") || call.path.ends_with("/nodeclaims"));
+    let body = call.request.as_ref().filter(|_| orders)?;
+    let labels = [&body["labels"], &body["metadata"]["labels"]];
+    let named = |provider: &Provider| labels.iter().find_map(|of| of[provider.pool_label()].as_str());
+    Provider::ALL.iter().find_map(named).map(str::to_owned)
 }
 
 /// From when to when the subject may have stood in an order. It polls for the end at intervals that double, so it may notice

@@ -7,7 +7,10 @@ use mock_clock::Time;
 
 use super::{Scene, TIE};
 use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Server, Track};
-use crate::terms::Timer;
+use crate::terms::{Provider, Timer};
+
+/// For so long Karpenter's providers do not ask again for what was sold out: three minutes, and five in some.
+const SOLD_OUT: Duration = Duration::from_secs(300);
 
 impl Scene<'_> {
     pub(super) fn index(&mut self) {
@@ -166,6 +169,17 @@ impl Scene<'_> {
             .collect()
     }
 
+    /// How long a pool may be left alone after an order for it failed. Karpenter's documents name no timer; its providers take an
+    /// offering for sold out for some minutes.
+    pub(in crate::check) fn longest_back_off(&self) -> Duration {
+        match self.history.header.subject.provider {
+            Provider::Karpenter => SOLD_OUT,
+            Provider::Hetzner | Provider::Clusterapi => {
+                self.timer(Timer::BackoffMax).unwrap_or(Duration::MAX)
+            }
+        }
+    }
+
     /// Whether an order for a pool was refused or lost between two moments, or a server of it never came: it may be in back-off.
     pub(in crate::check) fn may_back_off(&self, pool: &str, from: Time, to: Time) -> bool {
         let failed = |order: &Order| {
@@ -179,9 +193,20 @@ impl Scene<'_> {
             let id = self.server_of(order);
             order.pool.as_deref() == Some(pool)
                 && order.taken()
-                && order.began + self.slack() * 2 < to
-                && id.is_some_and(|id| self.ready(id).is_none_or(|ready| ready > to))
+                && id.is_some_and(|id| self.is_missed(order, id, from, to))
         };
         self.orders.iter().any(|order| failed(order) || overdue(order)) || self.give_backs.iter().any(cleared)
+    }
+
+    /// Whether a server that was there between two moments had not been made in its time by the second, or had no ready node.
+    fn is_missed(&self, order: &Order, server: u64, from: Time, to: Time) -> bool {
+        let Some(track) = self.servers.get(&server) else { return false };
+        let runs = track.ever(order.began, to, |server| server.status == "running");
+        let timer = if runs { Timer::ProvisionTime } else { Timer::CreationTimeout };
+        let due = order.began + self.timer(timer).unwrap_or_default();
+        track.ever(from, to, |_| true)
+            && !self.given_back(server, from)
+            && due <= to + self.slack()
+            && self.ready(server).is_none_or(|ready| ready > to)
     }
 }

@@ -58,7 +58,7 @@ pub(super) struct Scene<'a> {
     /// The last moment the history tells of.
     pub(super) end: Time,
     acting: Vec<(u32, Spell)>,
-    troubled: Vec<(Time, Time)>,
+    troubled: Vec<calm::Trouble>,
     busy: Vec<(Time, Time)>,
     pods_of_node: BTreeMap<String, Vec<String>>,
     nodes_of_server: BTreeMap<u64, Vec<String>>,

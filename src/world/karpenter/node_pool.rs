@@ -32,9 +32,13 @@ pub fn node_pool(
     let mut spec = json!({
         "nodeClassRef": class(karpenter),
         "requirements": requirements(pool, karpenter, room)?,
-        "taints": pool.taints,
-        "startupTaints": pool.startup_taints,
     });
+    // Nobody writes empty lists: what reads and writes a claim again may drop them, and that is then a change.
+    for (taints, field) in [(&pool.taints, "taints"), (&pool.startup_taints, "startupTaints")] {
+        if !taints.is_empty() {
+            spec[field] = json!(taints);
+        }
+    }
     if karpenter.api == KarpenterApi::V1 {
         spec["expireAfter"] = json!(disruption.expire_after.map(written));
         spec["terminationGracePeriod"] = json!(disruption.grace.map(written));

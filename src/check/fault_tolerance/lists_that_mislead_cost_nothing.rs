@@ -1,0 +1,51 @@
+//! FT-20. While lists of the cloud lack what is there, show it twice or lag behind, no order is one too many for the pods that
+//! wait, none brings a pool above its maximum, and pods do not wait longer than the reaction time. What a subject has ordered
+//! itself it can know without a list.
+//!
+//! The smallest history that violates it:
+//!
+//! ```text
+//!   0 s  lists show servers after a minute; pod web-1 is unschedulable
+//!  10 s  POST /servers for pool small: server 7
+//!  20 s  POST /servers for pool small: server 8
+//! ```
+//!
+//! It does not catch servers of others that no list has shown.
+
+use crate::check::causes::{first_attempts, one_too_many};
+use crate::check::maximum::above;
+use crate::check::reaction::reactions_while_misled;
+use crate::check::scene::timed;
+use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::code::Code;
+use crate::history::History;
+use crate::terms::Timer;
+
+pub(in crate::check) const EXPECTATION: Expectation = Expectation {
+    code: Code::new("FT-20"),
+    promise: "Lists of the cloud that lack, repeat or lag behind for a while cost no order too many, and keep none away",
+    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--nodes")],
+    level: Level::Should,
+    kind: Kind::FaultTolerance,
+    providers: HETZNER,
+    versions: Versions::ALL,
+    always: true,
+    check,
+};
+
+fn check(history: &History) -> Verdict {
+    timed(history, [Timer::ReactionTime, Timer::ProvisionTime], |scene, [reaction, provision]| {
+        let mut tally = reactions_while_misled(scene, reaction);
+        for order in first_attempts(scene).filter(|order| order.taken()) {
+            let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
+            let Some(pool) = pool.filter(|_| scene.misled(order.began, order.began)) else { continue };
+            above(scene, &mut tally, order);
+            if let Some(coming) = one_too_many(scene, order, pool, provision) {
+                let (name, pool) = (&order.name, &pool.name);
+                let says = format!("{name} was ordered in {pool}, though what was on its way sufficed");
+                tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
+            }
+        }
+        tally.verdict("nothing was ordered, or was to be, while lists misled")
+    })
+}
