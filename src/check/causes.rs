@@ -31,6 +31,13 @@ pub(super) fn waiting<'s>(scene: &'s Scene<'_>, order: &Order) -> Vec<(&'s Pod, 
     scene.pods.values().filter_map(spells).collect()
 }
 
+/// Those of them for which it may have been placed: pods that its pool can never take have nothing to do with it.
+pub(super) fn candidates<'s>(scene: &'s Scene<'_>, order: &Order, pool: &Pool) -> Vec<(&'s Pod, usize)> {
+    let mut waiting = waiting(scene, order);
+    waiting.retain(|(pod, _)| !fit(scene, pod, pool).impossible());
+    waiting
+}
+
 /// Whether an order may have been placed to reach the minimum of its pool.
 pub(super) fn fills_minimum(scene: &Scene<'_>, order: &Order, pool: &Pool) -> bool {
     let before = scene.live(&pool.name, order.began);

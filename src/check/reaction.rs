@@ -223,7 +223,8 @@ fn in_pool(server: Option<&crate::history::query::Server>, pool: &str) -> bool {
 
 /// Pools other than the one of an order that take all pods for which it may have been placed.
 pub(super) fn rivals<'s>(scene: &'s Scene<'_>, order: &'s Order) -> Vec<&'s Pool> {
-    let waiting = super::causes::waiting(scene, order);
+    let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
+    let waiting = pool.map(|pool| super::causes::candidates(scene, order, pool)).unwrap_or_default();
     let takes_all = |pool: &&Pool| {
         let takes = |pod: &Pod| takes(scene, pool, pod, order.began - TIE, order.began);
         waiting.iter().all(|(pod, _)| takes(pod))

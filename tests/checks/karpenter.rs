@@ -369,6 +369,11 @@ fn lives() -> Vec<Case> {
             "held",
             raced(&["example.com/hand", CHOSEN]).taint(130, "a", "example.com/hand").end(900),
         ),
+        ("KL-12", "is_refused", "held", {
+            let story = by_hand();
+            let refused = |call: &mut CallEvent| call.status = 409;
+            story.long_call(95, 108_000, Api::Kubernetes, "PATCH", "/api/v1/nodes/a", refused).end(900)
+        }),
         ("KL-12", "is_lost", "violated", raced(&[CHOSEN]).end(900)),
         ("KL-12", "is_lost_later", "violated", write(by_hand(), 110).untaint(110, "a").end(900)),
         ("KL-12", "is_written_afterwards", "unknown", write(by_hand(), 110).end(900)),

@@ -99,14 +99,14 @@ fn names_and_numbers_decide_nothing() {
     });
 }
 
-/// Every story has the same verdict after a change to what its subject has nothing to do with; how often it was put to the test may
-/// be another. Left out are the codes that are about just that.
+/// Every story has the same verdict after a change to what its subject has nothing to do with. What was never put to the test may
+/// be, by what was added, and hold. Left out are the codes that are about just that.
 fn unrelated(left_out: &[&str], change: impl Fn(History) -> History) {
     let mut wrong = Vec::new();
     for (code, case, _, story) in super::cases().into_iter().filter(|(code, ..)| !left_out.contains(code)) {
         let text = story.text(code, case);
         let (before, after) = (told(code, &read(&text)).0, told(code, &change(read(&text))).0);
-        if before != after {
+        if before != after && (before, after) != ("unknown", "held") {
             wrong.push(format!("{code} {case}: {before} became {after}"));
         }
     }
@@ -124,8 +124,8 @@ fn at_first(history: &mut History, objects: &[serde_json::Value]) {
 
 #[test]
 fn a_pod_that_no_pool_takes_changes_no_verdict_of_others() {
-    // They are about pods that no pool takes.
-    unrelated(&["SU-03", "SU-04"], |mut history| {
+    // It is to be told of by an event, and who looks for room for it is not idle.
+    unrelated(&["HY-07", "HY-08"], |mut history| {
         let pod = json!({
             "metadata": {"name": "aside", "namespace": "aside", "creationTimestamp": "2026-01-01T00:00:00Z"},
             "spec": {"nodeSelector": {"example.com/nowhere": "yes"},
@@ -145,7 +145,7 @@ fn a_pod_that_no_pool_takes_changes_no_verdict_of_others() {
 #[test]
 fn a_pool_for_others_with_a_node_in_use_changes_no_verdict() {
     // They count all nodes there are.
-    unrelated(&["MM-05", "MM-06"], |mut history| {
+    unrelated(&["MM-06", "MM-07"], |mut history| {
         if history.header.subject.provider != Provider::Hetzner {
             return history;
         }
@@ -185,7 +185,8 @@ fn a_pool_for_others_with_a_node_in_use_changes_no_verdict() {
 
 #[test]
 fn calls_that_take_two_seconds_more_change_no_verdict() {
-    unrelated(&[], |mut history| {
+    // The calls of a process do not outlive it.
+    unrelated(&["FT-09"], |mut history| {
         let later = Duration::from_secs(2);
         let last = history.events.pop();
         for event in &mut history.events {

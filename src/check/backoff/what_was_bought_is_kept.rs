@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use crate::check::backoff::batches::{Batch, batches};
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::fit::{fit, need};
 use crate::check::making::looks;
 use crate::check::scene::{Scene, TIE, timed};
@@ -78,7 +78,7 @@ fn kept(scene: &Scene<'_>, tally: &mut Tally, batch: &Batch<'_>, order: &Order, 
 fn counted(scene: &Scene<'_>, tally: &mut Tally, bought: &Order, provision: Duration) {
     for order in first_attempts(scene).filter(|order| order.began > bought.began + TIE) {
         let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-        let waiting = waiting(scene, order);
+        let waiting = candidates(scene, order, pool);
         let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
         let coming = coming(scene, order, pool, &pods, provision);
         let sure = |pod: &&Pod| fit(scene, pod, pool).sure();

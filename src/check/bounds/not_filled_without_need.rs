@@ -13,7 +13,7 @@
 
 use mock_clock::Time;
 
-use crate::check::causes::first_attempts;
+use crate::check::causes::{first_attempts, hopeless};
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -45,7 +45,8 @@ fn check(history: &History) -> Verdict {
             return Tally::default().verdict("the minimum was to be enforced");
         }
         let mut tally = Tally::default();
-        let waits = |from: Time, to: Time| scene.pods.values().any(|track| track.ever(from, to, Pod::waits));
+        let waits = |pod: &Pod| pod.waits() && !hopeless(scene, pod);
+        let waits = |from: Time, to: Time| scene.pods.values().any(|track| track.ever(from, to, waits));
         for order in first_attempts(scene) {
             let window = scene.slack() * 2;
             let later = order.began + TIE;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mock_clock::Time;
 
+use crate::check::causes::hopeless;
 use crate::check::scene::{Scene, TIE};
 use crate::history::History;
 use crate::history::query::{
@@ -74,9 +75,9 @@ impl<'a> Claims<'a> {
     /// Claims that the subject told to go, when they had a node that could be used.
     pub(super) fn going(&self) -> impl Iterator<Item = Going<'_>> {
         self.deletions.iter().filter_map(|call| {
-            let claim = self.all.get(&call.name)?.before(call.event).filter(|claim| claim.initialized)?;
+            let claim = self.all.get(&call.name)?.at(call.began).filter(|claim| claim.initialized)?;
             let (node, track) = self.node_of(&call.name)?;
-            track.before(call.event)?;
+            track.at(call.began)?;
             Some(Going { call, claim, pool: self.pool_of(claim)?, node, track })
         })
     }
@@ -94,7 +95,7 @@ impl<'a> Claims<'a> {
 
     /// Whether something else than a choice was reason enough: the node was deleted by somebody, or had its age.
     pub(super) fn forced(going: &Going<'_>) -> bool {
-        let deleted = going.track.before(going.call.event).is_some_and(|node| node.ending);
+        let deleted = going.track.at(going.call.began).is_some_and(|node| node.ending);
         let ending = deleted || going.track.at(going.call.began).is_none();
         let old = going.claim.created.zip(disruption(going.pool).expire_after);
         ending || old.is_some_and(|(created, age)| going.call.began + TIE >= created + age.0)
@@ -166,7 +167,8 @@ impl<'a> Claims<'a> {
 
     /// Whether pods waited for a node, and might have been meant for one that is there, at any moment between two.
     pub(super) fn pods_wait(&self, from: Time, to: Time) -> bool {
-        self.scene.pods.values().any(|track| track.ever(from, to, |pod| pod.waits() || is_new(pod)))
+        let waits = |pod: &Pod| (pod.waits() || is_new(pod)) && !hopeless(&self.scene, pod);
+        self.scene.pods.values().any(|track| track.ever(from, to, waits))
     }
 
     /// Whether a claim was on its way to its machine at any moment between two: until then nothing is decided. One of another

@@ -1,6 +1,6 @@
 //! KL-12. A taint that somebody else has put on a node of a claim is still there after the next writes of the
 //! subject: it comes off only when others take it off. Put to the test is that by a write that was begun before the taint came,
-//! and changed the node's taints after it: no other could have lost it.
+//! and changed the node's taints after it, or was refused because of it: no other could have lost it.
 //!
 //! The smallest history that violates it:
 //!
@@ -39,6 +39,8 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     check,
 };
 
+/// A write of what somebody else has written meanwhile is refused.
+const CONFLICT: u16 = 409;
 /// After so long nobody can say any more whose write it was.
 const AFTER: Duration = Duration::from_secs(2);
 /// Those that come and go by themselves.
@@ -79,9 +81,11 @@ fn check(history: &History) -> Verdict {
                 let wrote = |write: &&query::NodeWrite| write.node == *name && write.status < 300;
                 let raced = |write: &query::NodeWrite| {
                     let ended = history.events[write.event].at;
-                    write.began <= spell.from && spell.from <= ended && rewrites(track, write.began, ended)
+                    let conflicts = write.status == CONFLICT;
+                    let lasts = write.began <= spell.from && spell.from <= ended && write.node == *name;
+                    lasts && (conflicts || (write.status < 300 && rewrites(track, write.began, ended)))
                 };
-                if writes.iter().filter(wrote).any(raced) {
+                if writes.iter().any(raced) {
                     tally.exercised();
                 }
                 let (Some(to), Some(ended)) = (spell.to, spell.ended) else { continue };

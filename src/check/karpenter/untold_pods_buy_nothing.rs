@@ -10,6 +10,7 @@
 //! It does not catch claims that are made while anything else could be their reason.
 
 use super::claims::{Claims, is_chosen};
+use crate::check::fit::fit;
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -36,7 +37,10 @@ fn check(history: &History) -> Verdict {
     let mut tally = Tally::default();
     for made in claims.creations.iter().filter(|made| made.status < 300) {
         let since = made.began - claims.scene.slack();
-        let waits = claims.scene.pods.values().any(|track| track.ever(since, made.began + TIE, Pod::waits));
+        let pool = made.pool.as_deref().and_then(|pool| claims.scene.pool(pool));
+        let meant = |pod: &Pod| pool.is_none_or(|pool| !fit(&claims.scene, pod, pool).impossible());
+        let waits = |pod: &Pod| pod.waits() && meant(pod);
+        let waits = claims.scene.pods.values().any(|track| track.ever(since, made.began + TIE, waits));
         let moves = claims
             .scene
             .nodes

@@ -11,7 +11,7 @@
 //!
 //! It does not catch daemon sets that choose their nodes.
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::scene::{Scene, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -38,7 +38,7 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for order in first_attempts(scene) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            let waiting = waiting(scene, order);
+            let waiting = candidates(scene, order, pool);
             let useless = !waiting.is_empty()
                 && waiting.iter().all(|(pod, _)| crowded_out(scene, pod, pool, order.began))
                 && !fills_minimum(scene, order, pool);

@@ -15,7 +15,7 @@
 //! It does not catch what was ordered in another pool, nor one node too many where pods could be packed
 //! better than the biggest first.
 
-use crate::check::causes::{fills_minimum, first_attempts, one_too_many, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts, one_too_many};
 use crate::check::scene::timed;
 use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -42,7 +42,7 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for order in first_attempts(scene).filter(|order| order.taken()) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            let meant = !waiting(scene, order).is_empty() && !fills_minimum(scene, order, pool);
+            let meant = !candidates(scene, order, pool).is_empty() && !fills_minimum(scene, order, pool);
             if !meant || scene.misled(order.began, order.began) {
                 continue;
             }

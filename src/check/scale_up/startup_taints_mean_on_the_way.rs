@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::fit::{STARTUP_TAINT, STATUS_TAINT, need};
 use crate::check::reaction::reactions;
 use crate::check::scene::{Scene, TIE, timed};
@@ -73,7 +73,7 @@ fn tainted(node: &Node, prefix: &str) -> bool {
 
 /// If an order is one too many for the pods that wait because of nodes with a startup taint: the events that show these.
 fn superfluous(scene: &Scene<'_>, order: &Order, pool: &Pool, startup: Duration) -> Option<Vec<usize>> {
-    let waiting = waiting(scene, order);
+    let waiting = candidates(scene, order, pool);
     let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
     let since = order.began - scene.slack();
     let starting = scene.nodes.iter().filter(|(name, track)| {

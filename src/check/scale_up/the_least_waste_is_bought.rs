@@ -12,7 +12,7 @@
 //! It does not catch waste that needs arithmetic: pools of which one has more processors and the other more
 //! memory, nor several pods at once.
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::reaction::rivals;
 use crate::check::scene::Scene;
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
@@ -40,7 +40,7 @@ fn check(history: &History) -> Verdict {
     let mut tally = Tally::default();
     for order in first_attempts(&scene) {
         let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-        if fills_minimum(&scene, order, pool) || waiting(&scene, order).len() != 1 {
+        if fills_minimum(&scene, order, pool) || candidates(&scene, order, pool).len() != 1 {
             continue;
         }
         for rival in rivals(&scene, order) {

@@ -10,7 +10,7 @@
 //!
 //! It does not catch an order that comes too late: that is SU-01, which grants the delay.
 
-use crate::check::causes::{fills_minimum, first_attempts, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::reaction::ripe;
 use crate::check::scene::{Scene, TIE};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
@@ -41,7 +41,7 @@ fn check(history: &History) -> Verdict {
     let mut tally = Tally::default();
     for order in first_attempts(&scene) {
         let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-        let waiting = waiting(&scene, order);
+        let waiting = candidates(&scene, order, pool);
         let delayed =
             |pod: &Pod| ripe(&scene, pod).filter(|ripe| pod.created.is_some_and(|created| *ripe > created));
         if waiting.is_empty()
