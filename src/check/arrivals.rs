@@ -9,6 +9,16 @@ use super::scene::{Scene, TIE};
 use crate::history::query::{Node, Order, Pod, Track};
 use crate::terms::{Pool, Timer};
 
+/// How taints begin that go by themselves when a node starts.
+const PASSING: [&str; 6] = [
+    STARTUP_TAINT,
+    "node.kubernetes.io/not-ready",
+    "node.kubernetes.io/unreachable",
+    "node.kubernetes.io/network-unavailable",
+    "node.cloudprovider.kubernetes.io/",
+    "karpenter.sh/unregistered",
+];
+
 /// Whether enough is on its way for a pod, and for those that wait for the same.
 pub(super) fn comes(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     let of_use = |pool: &&Pool| !fit(scene, pod, pool).impossible();
@@ -34,7 +44,9 @@ fn unfinished(scene: &Scene<'_>, pool: &Pool, at: Time) -> usize {
 }
 
 fn is_unfinished(scene: &Scene<'_>, pool: &Pool, server: u64, at: Time) -> bool {
-    let node = scene.nodes_on(server).find(|(_, track)| track.at(at).is_some());
+    // Who does not say on which server it runs is nobody's node yet.
+    let registered = |node: &Node| node.server() == Some(server);
+    let node = scene.nodes_on(server).find(|(_, track)| track.at(at).is_some_and(registered));
     let bought = scene.order_of(server).map(|order| order.began);
     let bought = bought.or_else(|| Some(scene.servers.get(&server)?.first()?.at));
     let Some((_, track)) = node else { return bought.is_some_and(|bought| at < bought + patience(scene)) };
@@ -46,14 +58,15 @@ fn is_unfinished(scene: &Scene<'_>, pool: &Pool, server: u64, at: Time) -> bool 
     }
     match scene.timer(Timer::StartupTime) {
         Some(startup) => at < created + startup + scene.slack(),
-        None => !track.ever(created, at, |node| node.ready),
+        None => !track.ever(created, at, |node| !starts(node)),
     }
 }
 
 /// Whether a node has a taint that goes when it is started.
 fn is_held(node: &Node, pool: &Pool) -> bool {
-    node.taints.iter().any(|taint| {
-        taint.key.starts_with(STARTUP_TAINT) || pool.startup_taints.iter().any(|of| of.key == taint.key)
+    node.taints.iter().filter(|taint| taint.effect != "PreferNoSchedule").any(|taint| {
+        PASSING.iter().any(|group| taint.key.starts_with(group))
+            || pool.startup_taints.iter().any(|of| of.key == taint.key)
     })
 }
 

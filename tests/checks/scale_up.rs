@@ -91,6 +91,10 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = with_web().pending(100, "web-2");
             story.order_slow(112, "small", 7).server(120, 7, "small").end(900)
         }),
+        ("SU-01", "a_node_without_an_id_is_on_its_way", "held", {
+            let story = with_web().order(112, "small", 7);
+            story.node_as(150, 7, "small", json!({"spec": {"providerID": null}})).end(900)
+        }),
         ("SU-01", "what_is_overdue_does_not_count", "violated", {
             let story = with_web().order_slow(112, "small", 7).server(120, 7, "small").end(4000);
             story.pool("tall", 0, 3, 16000)
