@@ -26,7 +26,18 @@ pub(super) fn comes(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     let machines: usize = pools.iter().map(|pool| unfinished(scene, pool, at)).sum();
     let named = |order: &&Order| pools.iter().any(|pool| order.pool.as_ref() == Some(&pool.name));
     let coming = machines + scene.orders.iter().filter(named).filter(|it| is_unseen(scene, it, at)).count();
-    coming > 0 && coming >= least(&competitors(scene, &pools, at), &pools)
+    coming > 0 && coming >= needed(scene, &pools, at)
+}
+
+/// How many nodes those who wait for these pools need at least. Many pods ask that of one moment.
+fn needed(scene: &Scene<'_>, pools: &[&Pool], at: Time) -> usize {
+    let asked = (at, pools.iter().map(|pool| pool.name.clone()).collect::<Vec<_>>());
+    if let Some(known) = scene.needed.borrow().get(&asked) {
+        return *known;
+    }
+    let needed = least(&competitors(scene, pools, at), pools);
+    scene.needed.borrow_mut().insert(asked, needed);
+    needed
 }
 
 /// Whether an order was not refused, and nobody has seen a machine of it yet.

@@ -159,6 +159,7 @@ fn never() -> Story {
     pooled(|disruption| disruption.consolidate = Consolidate::Never)
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn disruption() -> Vec<Case> {
     let two = || karpenter().claim(0, "a").claim(0, "b");
     let churn = || {

@@ -191,7 +191,7 @@ fn calls_that_take_two_seconds_more_change_no_verdict() {
         let last = history.events.pop();
         for event in &mut history.events {
             if matches!(event.what, What::Call(_)) {
-                event.at = event.at + later;
+                event.at += later;
             }
         }
         history.events.sort_by_key(|event| event.at);

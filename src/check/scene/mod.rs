@@ -10,6 +10,7 @@ mod fleet;
 mod group;
 mod occupancy;
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -64,6 +65,8 @@ pub(super) struct Scene<'a> {
     nodes_of_server: BTreeMap<u64, Vec<String>>,
     order_of_server: BTreeMap<u64, usize>,
     given_back_at: BTreeMap<u64, Time>,
+    /// How many nodes those need at least who wait for pools at a moment, as far as anybody has asked.
+    pub(super) needed: RefCell<BTreeMap<(Time, Vec<String>), usize>>,
 }
 
 impl<'a> Scene<'a> {
@@ -93,6 +96,7 @@ impl<'a> Scene<'a> {
             nodes_of_server: BTreeMap::new(),
             order_of_server: BTreeMap::new(),
             given_back_at: BTreeMap::new(),
+            needed: RefCell::default(),
         };
         scene.troubled = calm::troubled(history, scene.end);
         scene.residents = occupancy::residents(&scene.pods, &scene.daemons);
