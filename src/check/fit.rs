@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::scene::Scene;
-use crate::history::query::{POOL_LABEL, Pod};
-use crate::terms::{Pool, Room, Taint};
+use crate::history::query::{CLAIM_POOL_LABEL, POOL_LABEL, Pod};
+use crate::terms::{Pool, Provider, Room, Taint};
 
 /// How taints begin that a node has until it is started.
 pub(super) const STARTUP_TAINT: &str = "startup-taint.cluster-autoscaler.kubernetes.io/";
@@ -61,11 +61,13 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
     {
         fit.obscure = true;
     }
-    let labels = labels(pool);
+    let labels = labels(scene, pool);
     for (key, value) in &pod.selector {
         match labels.get(key.as_str()) {
             Some(has) if has == value => {}
-            None if key.contains("kubernetes.io/") || key.contains("hetzner") => fit.obscure = true,
+            None if key.contains("kubernetes.io/") || key.contains("hetzner") || key.contains("hcloud") => {
+                fit.obscure = true;
+            }
             _ => fit.misfits.push(Misfit::Selector),
         }
     }
@@ -100,18 +102,23 @@ pub(super) fn least(pods: &[&Pod], pools: &[&Pool]) -> usize {
     usize::try_from(least).unwrap_or(usize::MAX)
 }
 
-/// Labels that the nodes of a pool are sure to have.
-fn labels(pool: &Pool) -> BTreeMap<&str, &str> {
+/// Labels that the nodes of a pool are sure to have, and that whoever buys them can know. What a machine is called is known of
+/// servers only.
+fn labels<'p>(scene: &Scene<'_>, pool: &'p Pool) -> BTreeMap<&'p str, &'p str> {
     let own = pool.labels.iter().map(|(key, value)| (key.as_str(), value.as_str()));
-    own.chain([
-        (POOL_LABEL, pool.name.as_str()),
-        ("node.kubernetes.io/instance-type", pool.machine.as_str()),
-        ("topology.kubernetes.io/region", pool.location.as_str()),
-        ("csi.hetzner.cloud/location", pool.location.as_str()),
-        ("instance.hetzner.cloud/provided-by", "cloud"),
-        ("kubernetes.io/os", "linux"),
-    ])
-    .collect()
+    let mut labels: BTreeMap<&str, &str> = own.chain([("kubernetes.io/os", "linux")]).collect();
+    match scene.history.header.subject.provider {
+        Provider::Hetzner => labels.extend([
+            (POOL_LABEL, pool.name.as_str()),
+            ("node.kubernetes.io/instance-type", pool.machine.as_str()),
+            ("topology.kubernetes.io/region", pool.location.as_str()),
+            ("csi.hetzner.cloud/location", pool.location.as_str()),
+            ("instance.hetzner.cloud/provided-by", "cloud"),
+        ]),
+        Provider::Karpenter => labels.extend([(CLAIM_POOL_LABEL, pool.name.as_str())]),
+        Provider::Clusterapi => {}
+    }
+    labels
 }
 
 /// How many nodes of a pool these pods need at most: packed one after the other, the biggest first, onto the first that has
