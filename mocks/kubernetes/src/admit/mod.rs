@@ -5,6 +5,7 @@
 //! Everything is a function of the values given; what stands elsewhere is asked of a [`Shelf`]. Custom resources,
 //! webhooks and quotas are not handled here.
 
+mod addresses;
 #[cfg(test)]
 mod cases;
 mod default;

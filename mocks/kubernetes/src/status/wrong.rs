@@ -62,6 +62,11 @@ impl Wrong {
         Self::new("FieldValueTypeInvalid", field, format!("Invalid value: {value}: {detail}"))
     }
 
+    /// The server itself failed over a field.
+    pub(crate) fn internal(field: impl Into<String>, detail: &str) -> Self {
+        Self::new("InternalError", field, format!("Internal error: {detail}"))
+    }
+
     pub(crate) fn forbidden(field: impl Into<String>, detail: &str) -> Self {
         Self::new("FieldValueForbidden", field, format!("Forbidden: {detail}"))
     }

@@ -94,16 +94,17 @@ fn pod_level_resources(spec: &mut Value) {
     }
 }
 
-/// `podIP` and `podIPs` tell the same.
+/// `podIP` and `podIPs` tell the same; where they do not, the single one counts.
 fn addresses(status: &mut Value) {
     let first = items(status, "podIPs").first().map(|first| text(first, "ip").to_owned());
     let single = text(status, "podIP");
     match first {
-        Some(first) if first != single => put(status, "podIP", first),
-        None if !single.is_empty() => {
+        Some(first) if single.is_empty() => put(status, "podIP", first),
+        Some(first) if first == single => {}
+        _ if single.is_empty() => {}
+        _ => {
             let list = json!([{"ip": single}]);
             put(status, "podIPs", list);
         }
-        _ => {}
     }
 }

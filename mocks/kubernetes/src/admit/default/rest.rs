@@ -55,17 +55,18 @@ pub(super) fn node(object: &mut Value) {
     }
 }
 
-/// `podCIDR` and `podCIDRs` tell the same.
+/// `podCIDR` and `podCIDRs` tell the same; where they do not, the single one counts.
 fn pod_ranges(spec: &mut Value) {
     let first = items(spec, "podCIDRs").first().cloned();
     let single = text(spec, "podCIDR");
     match first {
-        Some(first) if first != single => put(spec, "podCIDR", first),
-        None if !single.is_empty() => {
+        Some(first) if single.is_empty() => put(spec, "podCIDR", first),
+        Some(first) if first == single => {}
+        _ if single.is_empty() => {}
+        _ => {
             let list = json!([single]);
             put(spec, "podCIDRs", list);
         }
-        _ => {}
     }
 }
 

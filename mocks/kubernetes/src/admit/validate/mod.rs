@@ -14,6 +14,7 @@ mod limits;
 mod meta;
 mod node;
 mod pod;
+mod pod_resize;
 mod pod_status;
 mod pod_update;
 mod probe;

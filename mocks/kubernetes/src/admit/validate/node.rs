@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{affinity, field, resources};
+use crate::admit::addresses::{NO_RANGE, both_families, range};
 use crate::admit::names;
 use crate::admit::path::Path;
 use crate::admit::read::{entries, items, text};
@@ -16,8 +17,34 @@ const SPEC: Path<'static> = Path::Top("spec");
 const STATUS: Path<'static> = Path::Top("status");
 
 pub(super) fn node(node: &Value, wrong: &mut Vec<Wrong>) {
-    taints(field::part(node, "spec"), wrong);
+    let spec = field::part(node, "spec");
+    taints(spec, wrong);
     amounts(node, wrong);
+    ranges(spec, wrong);
+}
+
+/// Ranges of addresses for pods: one of each family at most.
+fn ranges(spec: &Value, wrong: &mut Vec<Wrong>) {
+    let path = SPEC.field("podCIDRs");
+    let all: Vec<&str> = items(spec, "podCIDRs").iter().filter_map(Value::as_str).collect();
+    for (index, text) in all.iter().enumerate().filter(|(_, text)| range(text).is_none()) {
+        wrong.push(Wrong::invalid(path.index(index), &json!(text), NO_RANGE));
+    }
+    if all.len() < 2 {
+        return;
+    }
+    let read: Vec<_> = all.iter().map_while(|text| range(text)).collect();
+    if let Some(bad) = all.get(read.len()) {
+        let why = format!(
+            "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{}]: invalid CIDR address: {bad}",
+            read.len()
+        );
+        wrong.push(Wrong::internal(path, &why));
+    }
+    if read.len() != all.len() || all.len() > 2 || !both_families(&read) {
+        let why = "may specify no more than one CIDR for each IP family";
+        wrong.push(Wrong::invalid(path, &json!(all), why));
+    }
 }
 
 fn taints(spec: &Value, wrong: &mut Vec<Wrong>) {
@@ -67,11 +94,14 @@ pub(super) fn update(node: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
         }
     }
     let (spec, before) = (field::part(node, "spec"), field::part(old, "spec"));
-    let ranges = items(before, "podCIDRs");
-    if !ranges.is_empty() && ranges != items(spec, "podCIDRs") {
-        let why = "node updates may not change podCIDR except from \"\" to valid";
-        wrong.push(Wrong::forbidden(SPEC.field("podCIDRs"), why));
-    }
+    let (is, was) = (items(spec, "podCIDRs"), items(before, "podCIDRs"));
+    let changed = match was.len() {
+        0 => 0,
+        all if all != is.len() => 1,
+        _ => is.iter().zip(was).filter(|(is, was)| is != was).count(),
+    };
+    let why = "node updates may not change podCIDR except from \"\" to valid";
+    wrong.extend(std::iter::repeat_n(Wrong::forbidden(SPEC.field("podCIDRs"), why), changed));
     let provider = text(before, "providerID");
     if !provider.is_empty() && provider != text(spec, "providerID") {
         let why = "node updates may not change providerID except from \"\" to valid";

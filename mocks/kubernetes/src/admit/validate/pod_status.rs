@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::field;
+use crate::admit::addresses::{NO_ADDRESS, address, both_families};
 use crate::admit::names;
 use crate::admit::path::Path;
 use crate::admit::read::{deep, integer, items, text};
@@ -29,6 +30,40 @@ pub(super) fn pod(pod: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
         if list == "ephemeralContainerStatuses" || policy != "Always" {
             transitions(now, before, old, list, policy, wrong);
         }
+    }
+    addresses(now, before, "podIPs", wrong);
+    if let Some(first) =
+        items(now, "hostIPs").first().filter(|first| text(first, "ip") != text(now, "hostIP"))
+    {
+        let path = STATUS.field("hostIPs");
+        let path = path.index(0);
+        wrong.push(Wrong::invalid(path.field("ip"), &json!(text(first, "ip")), "must be equal to `hostIP`"));
+    }
+    addresses(now, before, "hostIPs", wrong);
+}
+
+/// Addresses are addresses, unless they were none before; one of each family at most.
+fn addresses(now: &Value, before: &Value, list: &str, wrong: &mut Vec<Wrong>) {
+    let all = |status| items(status, list).iter().map(|one| text(one, "ip")).collect::<Vec<_>>();
+    let (is, was) = (all(now), all(before));
+    let path = STATUS.field(list);
+    for (index, text) in is.iter().enumerate().filter(|(_, text)| !was.contains(text)) {
+        if address(text).is_none() {
+            wrong.push(Wrong::invalid(path.index(index), &json!(text), NO_ADDRESS));
+        }
+    }
+    if is.len() < 2 {
+        return;
+    }
+    let read: Vec<_> = is.iter().map_while(|text| address(text)).collect();
+    if let Some(bad) = is.get(read.len()) {
+        let why = format!("failed to check for dual stack with error:invalid IP[{}]: {bad}", read.len());
+        wrong.push(Wrong::internal(path, &why));
+    }
+    if read.len() != is.len() || is.len() > 2 || !both_families(&read) {
+        let shown: Vec<Value> = is.iter().map(|text| json!({"IP": text})).collect();
+        let why = "may specify no more than one IP for each IP family";
+        wrong.push(Wrong::invalid(path, &json!(shown), why));
     }
 }
 

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use super::field;
 use super::pod::SPEC;
 use crate::admit::names;
-use crate::admit::path::Path;
 use crate::admit::read::{deep, entries, integer, items, items_mut, keep, present, put, remove, text};
 use crate::admit::same::{same, same_field};
 use crate::status::Wrong;
@@ -196,29 +195,21 @@ fn difference(old: &Value, new: &Value) -> String {
 
 /// Updates through the endpoints of their own.
 pub(super) fn subresource(name: &str, pod: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
+    if name == "resize" {
+        return super::pod_resize::pod(pod, old, wrong);
+    }
     super::pod::pod(pod, wrong);
     let (now, before) = (field::part(pod, "spec"), field::part(old, "spec"));
-    if name == "ephemeralcontainers" {
-        let path = SPEC.field("ephemeralContainers");
-        let list = items(now, "ephemeralContainers");
-        for was in items(before, "ephemeralContainers") {
-            let same_name = list.iter().position(|is| text(is, "name") == text(was, "name"));
-            match same_name.and_then(|index| Some((index, list.get(index)?))) {
-                None => {
-                    let why =
-                        format!("existing ephemeral containers {:?} may not be removed\n", text(was, "name"));
-                    wrong.push(Wrong::forbidden(path, &why));
-                }
-                Some((_, is)) if !same(is, was) => {
-                    let why =
-                        format!("existing ephemeral containers {:?} may not be changed\n", text(was, "name"));
-                    wrong.push(Wrong::forbidden(path, &why));
-                }
-                Some(_) => {}
-            }
-        }
-    } else if text(field::part(old, "status"), "qosClass") != crate::admit::class_of_service(pod) {
-        let why = "Pod QOS Class may not change as a result of resizing";
-        wrong.push(Wrong::invalid(Path::Top("metadata"), &Value::Null, why));
+    let path = SPEC.field("ephemeralContainers");
+    let list = items(now, "ephemeralContainers");
+    for was in items(before, "ephemeralContainers") {
+        let same_name = list.iter().find(|is| text(is, "name") == text(was, "name"));
+        let done = match same_name {
+            None => "removed",
+            Some(is) if !same(is, was) => "changed",
+            Some(_) => continue,
+        };
+        let why = format!("existing ephemeral containers {:?} may not be {done}\n", text(was, "name"));
+        wrong.push(Wrong::forbidden(path, &why));
     }
 }
