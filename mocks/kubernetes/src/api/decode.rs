@@ -9,7 +9,7 @@ use super::{Fields, Write};
 use crate::admit;
 use crate::protobuf::unregistered;
 use crate::registry::{Resource, api_version};
-use crate::schema::{Message, conform, schema, strict_error, strict_warnings};
+use crate::schema::{conform, schema, strict_error, strict_warnings};
 use crate::status::Status;
 
 /// Who wrote which fields of an object.
@@ -78,10 +78,10 @@ pub(super) fn patched(
     Ok(defaulted(resource, value))
 }
 
-/// Drops from a configuration what its kind does not know, and tells.
+/// Whether a configuration is of the kind it is applied to. What that kind does not know, whoever merges it tells.
 pub(super) fn applied(
     resource: &Resource,
-    config: &mut Value,
+    config: &Value,
     write: &Write,
     warnings: &mut Vec<String>,
 ) -> Result<(), Status> {
@@ -93,13 +93,7 @@ pub(super) fn applied(
             said.kind
         )));
     }
-    let unknown = match (message_of(resource), &resource.custom) {
-        (Some(message), _) => conform(message.id.message(), &mut config.clone())
-            .map_err(|why| Status::unreadable(&resource.version, &said.kind, &resource.kind, &why))?,
-        (None, Some((_, version))) => version.prune(config),
-        (None, None) => Vec::new(),
-    };
-    strictly(write, &unknown, warnings).map_err(Status::bad_request)
+    strictly(write, &[], warnings).map_err(Status::bad_request)
 }
 
 impl Said {
@@ -184,10 +178,6 @@ pub(crate) fn internal_package(group: &str) -> &str {
         Some("" | "events") | None => "core",
         Some(first) => first,
     }
-}
-
-fn message_of(resource: &Resource) -> Option<&'static Message> {
-    schema().kind(&resource.group, &resource.version, &resource.kind)
 }
 
 fn defaulted(resource: &Resource, mut value: Value) -> Value {

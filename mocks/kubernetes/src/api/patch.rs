@@ -58,21 +58,30 @@ impl Api {
         force: bool,
         write: &Write,
     ) -> Result<Written, Status> {
-        let mut config = config.clone();
         let mut warnings = Vec::new();
-        decode::applied(target.resource, &mut config, write, &mut warnings)?;
+        decode::applied(target.resource, config, write, &mut warnings)?;
         let write = Write { applies: true, ..write.clone() };
         if self.get(target).is_none() && target.subresource.is_empty() {
-            let mut body = prepare::apply(self, target, None, &config, force, &write)?;
+            let mut body = prepare::apply(self, target, None, config, force, &write)?;
+            no_uid(target, &body)?;
             metadata(&mut body).insert("name".to_owned(), json!(target.name));
             match self.create(target.resource, target.namespace, body, &write) {
                 // Somebody else created it first: apply to what is there.
                 Err(status) if status.reason == "AlreadyExists" => {}
-                other => return other,
+                other => return other.map(|written| written.with(warnings)),
             }
         }
         self.change(target, &write, |before| {
-            prepare::apply(self, target, Some(before), &config, force, &write)
+            prepare::apply(self, target, Some(before), config, force, &write)
         })
+        .map(|written| written.with(warnings))
     }
+}
+
+/// Who applies with a uid means an object that is there.
+fn no_uid(target: &Target<'_>, body: &Value) -> Result<(), Status> {
+    let Some(uid) = body["metadata"]["uid"].as_str().filter(|uid| !uid.is_empty()) else { return Ok(()) };
+    let why =
+        format!("uid mismatch: the provided object specified uid {uid}, and no existing object was found");
+    Err(Status::conflict(target.resource.name(), target.name, &why))
 }
