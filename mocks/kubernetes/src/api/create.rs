@@ -47,17 +47,26 @@ impl Api {
         write: &Write,
         warnings: &mut Vec<String>,
     ) -> Result<Value, Status> {
-        self.give_identity(resource, namespace, &mut value)?;
+        self.give_identity(resource, namespace, &mut value, write.dry_run)?;
         prepare::for_create(self, resource, &mut value, write, warnings)?;
         Ok(value)
     }
 
-    /// Name, namespace, uid and the time of birth.
-    fn give_identity(&self, resource: &Resource, namespace: &str, value: &mut Value) -> Result<(), Status> {
+    /// Name, namespace, uid and the time of birth. Only the store minds a version, and a trial never gets there.
+    fn give_identity(
+        &self,
+        resource: &Resource,
+        namespace: &str,
+        value: &mut Value,
+        trial: bool,
+    ) -> Result<(), Status> {
         let metadata = metadata(value);
         same_namespace(metadata.get("namespace"), namespace)?;
-        if metadata.get("resourceVersion").and_then(Value::as_str).is_some_and(|version| !version.is_empty())
-        {
+        let versioned = metadata
+            .get("resourceVersion")
+            .and_then(Value::as_str)
+            .is_some_and(|version| !version.is_empty());
+        if versioned && !trial {
             return Err(Status::plain("resourceVersion should not be set on objects to be created"));
         }
         let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -74,10 +83,10 @@ impl Api {
         }
         if resource.namespaced {
             metadata.insert("namespace".to_owned(), json!(namespace));
+        } else {
+            metadata.remove("namespace");
         }
-        for field in
-            ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation", "resourceVersion"]
-        {
+        for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "selfLink", "generation"] {
             metadata.remove(field);
         }
         metadata.insert("uid".to_owned(), json!(self.chance().uid()));
@@ -86,6 +95,7 @@ impl Api {
     }
 
     fn commit_create(&self, resource: &Resource, value: Value, write: &Write) -> Result<Written, Status> {
+        let sent = value["metadata"]["resourceVersion"].as_str().unwrap_or_default().to_owned();
         let draft = draft(resource, value)?;
         let name = draft.key().name.clone();
         let taken = |by: Option<Arc<Object>>| {
@@ -98,7 +108,7 @@ impl Api {
         if write.dry_run {
             return match self.store().get(&resource.shelf, draft.key()) {
                 Some(object) => Err(taken(Some(object))),
-                None => Ok(Written::trial(draft.trial(), true)),
+                None => Ok(Written::trial(draft.trial(&sent), true)),
             };
         }
         let put = self.store().put(&resource.shelf, draft, Expect::Nothing);
@@ -127,9 +137,10 @@ pub(super) fn metadata(value: &mut Value) -> &mut Map<String, Value> {
     }
 }
 
-/// The body may leave its namespace out, but not name another.
+/// The body may leave its namespace out, but not name another. What has none is forgiven one; the writer clears it.
 pub(crate) fn same_namespace(found: Option<&Value>, namespace: &str) -> Result<(), Status> {
     match found.and_then(Value::as_str).unwrap_or_default() {
+        _ if namespace.is_empty() => Ok(()),
         "" => Ok(()),
         same if same == namespace => Ok(()),
         _ => Err(Status::bad_request(

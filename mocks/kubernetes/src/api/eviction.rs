@@ -38,15 +38,23 @@ impl Api {
         let place = (pods.namespace, pods.name, "status");
         let told = self.edit::<Pod>(place, write, |pod| {
             let conditions = pod.status.get_or_insert_default().conditions.get_or_insert_default();
-            conditions.retain(|condition| condition.type_ != "DisruptionTarget");
-            conditions.push(PodCondition {
+            let mut evicted = PodCondition {
                 type_: "DisruptionTarget".to_owned(),
                 status: "True".to_owned(),
                 reason: Some("EvictionByEvictionAPI".to_owned()),
                 message: Some("Eviction API: evicting".to_owned()),
                 last_transition_time: Some(MetaTime(now)),
                 ..PodCondition::default()
-            });
+            };
+            match conditions.iter_mut().find(|condition| condition.type_ == evicted.type_) {
+                Some(found) => {
+                    if found.status == evicted.status {
+                        evicted.last_transition_time = found.last_transition_time.take();
+                    }
+                    *found = evicted;
+                }
+                None => conditions.push(evicted),
+            }
             Ok(())
         });
         told.map(|_| ())
@@ -145,15 +153,23 @@ fn take(budget: &mut PodDisruptionBudget, pod: &str, now: Timestamp) -> Result<(
     if status.disruptions_allowed == 0 {
         let observed = status.observed_generation;
         let conditions = status.conditions.get_or_insert_default();
-        conditions.retain(|condition| condition.type_ != "DisruptionAllowed");
-        conditions.push(Condition {
+        let mut spent = Condition {
             type_: "DisruptionAllowed".to_owned(),
             status: "False".to_owned(),
             reason: "InsufficientPods".to_owned(),
             message: String::new(),
             last_transition_time: MetaTime(now),
             observed_generation: observed,
-        });
+        };
+        match conditions.iter_mut().find(|condition| condition.type_ == spent.type_) {
+            Some(found) => {
+                if found.status == spent.status {
+                    spent.last_transition_time = found.last_transition_time.clone();
+                }
+                *found = spent;
+            }
+            None => conditions.push(spent),
+        }
     }
     Ok(())
 }
@@ -190,7 +206,10 @@ fn spares_unready(budget: &PodDisruptionBudget) -> bool {
     policy == Some("AlwaysAllow") || healthy
 }
 
-/// The deletion an `Eviction` asks for.
+/// The deletion an `Eviction` asks for. Its dry run is not looked at closer: whatever it names, nothing is written.
 pub(crate) fn read_eviction(body: &Value) -> Result<Delete, Status> {
-    Delete::read(&body["deleteOptions"])
+    let mut options = body["deleteOptions"].clone();
+    let stages = options.as_object_mut().and_then(|options| options.remove("dryRun"));
+    let dry_run = stages.as_ref().and_then(Value::as_array).is_some_and(|stages| !stages.is_empty());
+    Ok(Delete { dry_run, ..Delete::read(&options)? })
 }

@@ -36,9 +36,9 @@ pub(crate) use definition::CLEANUP;
 pub(crate) use delete::{Deleted, FOREGROUND, ORPHAN};
 pub(crate) use eviction::read_eviction;
 pub(crate) use finish::Written;
-pub(crate) use options::{Delete, Fields, Propagation, Write};
+pub(crate) use options::{Delete, Fields, Propagation, Write, unknown_stages};
 pub(crate) use patch::Patch;
-pub(crate) use read::{change_is_shared, view, view_json};
+pub(crate) use read::{view, view_json, view_protobuf};
 pub(crate) use scale::patched;
 pub(crate) use typed::{Kind, read};
 

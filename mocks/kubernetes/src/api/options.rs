@@ -45,6 +45,8 @@ pub(crate) struct Delete {
     pub(crate) grace_period_seconds: Option<i64>,
     pub(crate) preconditions: Preconditions,
     pub(crate) propagation: Option<Propagation>,
+    /// Do everything but the last step.
+    pub(crate) dry_run: bool,
 }
 
 /// What must be true of the object.
@@ -78,25 +80,34 @@ impl Delete {
         self
     }
 
-    /// Reads `DeleteOptions`.
+    /// Reads `DeleteOptions`, and tells of all that is wrong with them.
     pub(crate) fn read(value: &Value) -> Result<Self, Status> {
         let text = |value: &Value| value.as_str().map(str::to_owned);
         let preconditions = &value["preconditions"];
         let orphan = value["orphanDependents"].as_bool();
-        let propagation = match (value["propagationPolicy"].as_str(), orphan) {
-            (Some(policy), Some(_)) => {
-                let why = "orphanDependents and deletionPropagation cannot be both set";
-                let wrong = Wrong::invalid("propagationPolicy", &Value::from(policy), why);
-                return Err(Status::invalid_options("DeleteOptions", vec![wrong]));
+        let policy = value["propagationPolicy"].as_str();
+        let mut wrong = Vec::new();
+        if let (Some(policy), Some(_)) = (policy, orphan) {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            wrong.push(Wrong::invalid("propagationPolicy", &Value::from(policy), why));
+        }
+        let propagation = match (policy.map(Propagation::read), orphan) {
+            (Some(Ok(propagation)), _) => Some(propagation),
+            (Some(Err(unknown)), _) => {
+                wrong.push(unknown);
+                None
             }
-            (Some(policy), None) => Some(
-                Propagation::read(policy)
-                    .map_err(|wrong| Status::invalid_options("DeleteOptions", vec![wrong]))?,
-            ),
             (None, Some(orphan)) => Some(if orphan { Propagation::Orphan } else { Propagation::Background }),
             (None, None) => None,
         };
+        let stages: Vec<&str> =
+            value["dryRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        wrong.extend(unknown_stages(&stages));
+        if !wrong.is_empty() {
+            return Err(Status::invalid_options("DeleteOptions", wrong));
+        }
         Ok(Self {
+            dry_run: !stages.is_empty(),
             grace_period_seconds: value["gracePeriodSeconds"].as_i64(),
             preconditions: Preconditions {
                 uid: text(&preconditions["uid"]),
@@ -119,4 +130,10 @@ impl Propagation {
             }
         }
     }
+}
+
+/// What is wrong with the stages of a dry run: only all of them can be left out.
+pub(crate) fn unknown_stages(stages: &[&str]) -> Option<Wrong> {
+    let known = stages.iter().all(|stage| *stage == "All");
+    (!known).then(|| Wrong::not_supported("dryRun", &Value::from(stages.to_vec()), &["All"]))
 }

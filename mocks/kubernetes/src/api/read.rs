@@ -6,8 +6,9 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use super::Api;
+use crate::protobuf;
 use crate::registry::Resource;
-use crate::store::{Change, Key, Object};
+use crate::store::{Key, Object};
 
 impl Api {
     /// All objects of a namespace, or of all namespaces if it is empty.
@@ -37,9 +38,12 @@ pub(crate) fn view_json(resource: &Resource, object: &Object) -> Bytes {
     serde_json::to_vec(&view(resource, object)).unwrap_or_default().into()
 }
 
-/// Whether all watchers of this resource see the change alike, whatever version they ask for.
-pub(crate) fn change_is_shared(resource: &Resource, change: &Change) -> bool {
-    as_stored(resource, &change.object)
+/// The same as protobuf without an envelope, kept with the object if it is stored as it is shown.
+pub(crate) fn view_protobuf(resource: &Resource, object: &Object) -> Result<Bytes, protobuf::Error> {
+    if as_stored(resource, object) {
+        return object.protobuf(|| protobuf::bare(&object.value())).cloned();
+    }
+    protobuf::bare(&view(resource, object)).map(Bytes::from)
 }
 
 fn as_stored(resource: &Resource, object: &Object) -> bool {

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::finish::Written;
 use super::read::view;
 use super::{Api, Patch, Target, Write};
 use crate::patch;
@@ -17,15 +16,15 @@ impl Api {
         scale_of(target.resource, &view(target.resource, &object))
     }
 
-    /// Replaces or patches the `Scale`, and by it the number of replicas.
+    /// Replaces or patches the `Scale`, and by it the number of replicas; the `Scale` as it was written.
     pub(crate) fn rescale(
         &self,
         target: &Target<'_>,
         write: &Write,
         change: impl Fn(&Value) -> Result<Value, Status>,
-    ) -> Result<Written, Status> {
+    ) -> Result<Value, Status> {
         let resource = target.resource;
-        self.change(target, write, |before| {
+        let written = self.change(target, write, |before| {
             let scale = change(&scale_of(resource, before)?)?;
             let replicas = match &scale["spec"]["replicas"] {
                 Value::Null => 0,
@@ -51,7 +50,8 @@ impl Api {
                 None => after["spec"]["replicas"] = json!(replicas),
             }
             Ok(after)
-        })
+        })?;
+        scale_of(resource, &view(resource, &written.object))
     }
 }
 

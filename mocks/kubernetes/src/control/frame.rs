@@ -203,12 +203,6 @@ pub(crate) async fn any(feeds: &mut [Feed<'_>]) {
 impl Change {
     /// An object that is there, as if it had just been created.
     fn of(object: &Arc<crate::store::Object>) -> Self {
-        Self {
-            revision: object.revision,
-            old: None,
-            object: object.clone(),
-            deleted: false,
-            protobuf: std::sync::OnceLock::new(),
-        }
+        Self { revision: object.revision, old: None, object: object.clone(), deleted: false }
     }
 }

@@ -21,6 +21,7 @@ use mock_clock::{Clock as _, Time, VirtualClock};
 use super::body::Body;
 use super::hold::Hold;
 use super::identity::{Shown, User, authenticate};
+use super::impersonate::acting;
 use super::tokens::Tokens;
 use crate::chance::Chance;
 use crate::status::Status;
@@ -64,7 +65,8 @@ impl<H: Handler> Exchange<H> {
         let (head, incoming) = request.into_parts();
         let (method, target) = (head.method.clone(), head.uri.to_string());
         let audit_id = self.audit_id(&head.headers);
-        let user = authenticate(shown, &head.headers, &self.tokens, begin);
+        let sender = authenticate(shown, &head.headers, &self.tokens, begin);
+        let user = sender.and_then(|sender| acting(sender, &head.headers));
         // Even a stranger is heard out: a connection with an unread body could not be used again.
         let body = read(incoming, &head.headers, hold).await;
         let mut response = match user.and_then(|user| Ok((user, body?))) {

@@ -3,6 +3,8 @@
 //! Whoever is known may do everything; a stranger may ask how the server is, and nothing else. The sentences are a
 //! real server's.
 
+use std::collections::BTreeMap;
+
 use hyper::HeaderMap;
 use hyper::header::AUTHORIZATION;
 use mock_clock::Time;
@@ -25,6 +27,8 @@ pub(crate) struct User {
     pub(crate) name: String,
     pub(crate) groups: Vec<String>,
     pub(crate) uid: String,
+    /// Whatever else is said, by its name.
+    pub(crate) extra: BTreeMap<String, Vec<String>>,
 }
 
 impl User {
@@ -34,7 +38,7 @@ impl User {
         if !groups.iter().any(|group| group == AUTHENTICATED) {
             groups.push(AUTHENTICATED.to_owned());
         }
-        Self { name: name.into(), groups, uid: String::new() }
+        Self { name: name.into(), groups, uid: String::new(), extra: BTreeMap::new() }
     }
 
     /// A service account, as its tokens name it.
@@ -46,7 +50,25 @@ impl User {
 
     /// Somebody who showed nothing.
     pub(crate) fn anonymous() -> Self {
-        Self { name: ANONYMOUS.to_owned(), groups: vec![UNAUTHENTICATED.to_owned()], uid: String::new() }
+        Self::acted(ANONYMOUS, Vec::new(), "", BTreeMap::new())
+    }
+
+    /// Somebody as whom another acts. The group of all who are known is added, or that of all who are not, unless one
+    /// of them is named.
+    pub(crate) fn acted(
+        name: &str,
+        mut groups: Vec<String>,
+        uid: &str,
+        extra: BTreeMap<String, Vec<String>>,
+    ) -> Self {
+        let stranger = name == ANONYMOUS;
+        let has = |group: &str| groups.iter().any(|found| found == group);
+        if stranger && !has(UNAUTHENTICATED) {
+            groups.push(UNAUTHENTICATED.to_owned());
+        } else if !stranger && !has(UNAUTHENTICATED) && !has(AUTHENTICATED) {
+            groups.push(AUTHENTICATED.to_owned());
+        }
+        Self { name: name.to_owned(), groups, uid: uid.to_owned(), extra }
     }
 
     pub(crate) fn is_anonymous(&self) -> bool {

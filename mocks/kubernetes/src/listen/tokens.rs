@@ -34,6 +34,19 @@ struct List {
 struct Known {
     user: User,
     expires: Time,
+    /// For whom it is good; one that was given at the start, for this server.
+    audiences: Option<Vec<String>>,
+}
+
+/// What a token is to some audiences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Worth {
+    /// Nobody's, or no longer good.
+    Nothing,
+    /// Somebody's, but for other audiences.
+    Foreign(Vec<String>),
+    /// Somebody's, for these of them.
+    Good(User, Vec<String>),
 }
 
 /// What an issued token says besides whose it is.
@@ -48,7 +61,8 @@ pub(crate) struct Claims {
 impl Tokens {
     /// Accepts `token` as `user` for ever.
     pub(crate) fn allow(&self, token: &str, user: User) {
-        self.list().known.insert(token.to_owned(), Known { user, expires: Time::NEVER });
+        let known = Known { user, expires: Time::NEVER, audiences: None };
+        self.list().known.insert(token.to_owned(), known);
     }
 
     /// A new token for `user`, good until the moment returned beside it.
@@ -58,14 +72,33 @@ impl Tokens {
         list.issued += 1;
         let expires = whole_seconds(now + claims.lifetime);
         let token = written(&user, claims, (now, expires), list.issued);
-        list.known.insert(token.clone(), Known { user, expires });
+        let audiences = Some(claims.audiences.clone());
+        list.known.insert(token.clone(), Known { user, expires, audiences });
         (token, expires)
     }
 
-    /// Whose token it is, if it is anybody's and still good.
+    /// Whose token it is, if it is anybody's, still good, and for this server.
     pub(crate) fn lookup(&self, token: &str, now: Time) -> Option<User> {
+        match self.worth(token, &[ISSUER.to_owned()], now) {
+            Worth::Good(user, _) => Some(user),
+            Worth::Nothing | Worth::Foreign(_) => None,
+        }
+    }
+
+    /// What a token is to those who are asked about.
+    pub(crate) fn worth(&self, token: &str, asked: &[String], now: Time) -> Worth {
         let list = self.list();
-        list.known.get(token).filter(|known| now < known.expires).map(|known| known.user.clone())
+        let Some(known) = list.known.get(token).filter(|known| now < known.expires) else {
+            return Worth::Nothing;
+        };
+        let own = [ISSUER.to_owned()];
+        let audiences = known.audiences.as_deref().unwrap_or(&own);
+        let shared: Vec<String> = audiences.iter().filter(|one| asked.contains(one)).cloned().collect();
+        match (shared.is_empty(), &known.audiences) {
+            (false, _) => Worth::Good(known.user.clone(), shared),
+            (true, Some(audiences)) => Worth::Foreign(audiences.clone()),
+            (true, None) => Worth::Nothing,
+        }
     }
 
     fn list(&self) -> MutexGuard<'_, List> {
@@ -126,6 +159,20 @@ mod tests {
         assert_eq!(tokens.lookup(&token, expires), None);
         assert_eq!(tokens.lookup(&format!("{token}x"), now), None);
         assert_eq!(user.name, "system:serviceaccount:default:web");
+    }
+
+    #[test]
+    fn a_token_is_good_for_its_audiences_only() {
+        let tokens = Tokens::default();
+        let user = User::service_account("default", "web", "u");
+        let claims = Claims { audiences: vec!["vault".to_owned(), "nomad".to_owned()], ..hour() };
+        let (token, _) = tokens.issue(user.clone(), &claims, Time::EPOCH);
+        let worth = |asked: &str| tokens.worth(&token, &[asked.to_owned()], Time::EPOCH);
+        assert_eq!(worth("vault"), Worth::Good(user, vec!["vault".to_owned()]));
+        assert_eq!(worth("other"), Worth::Foreign(claims.audiences));
+        assert_eq!(tokens.lookup(&token, Time::EPOCH), None);
+        tokens.allow("static", User::new("jane", []));
+        assert_eq!(tokens.worth("static", &["vault".to_owned()], Time::EPOCH), Worth::Nothing);
     }
 
     #[test]

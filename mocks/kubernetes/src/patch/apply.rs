@@ -98,7 +98,8 @@ pub(crate) fn apply(
 ///
 /// An object without a record stays without, except at its creation if `from_creation`; what is not recorded belongs
 /// to `before-first-apply` once somebody applies. A client's own `managedFields` count unless they are empty, broken
-/// or come through a subresource.
+/// or come through a subresource. Who scales what nobody owns is not recorded, as a `Scale` shows only the owners of
+/// the replicas and so has no record then.
 pub(crate) fn track(
     live: Option<&Value>,
     new: &mut Value,
@@ -120,7 +121,9 @@ pub(crate) fn track(
     }
     let mut before = live.cloned().unwrap_or_else(|| writer.empty(structure));
     strip(&mut before);
-    writer.record(&mut managers, &before, new, structure);
+    if writer.subresource != "scale" || managers.own_any(&compare(&before, new, structure)) {
+        writer.record(&mut managers, &before, new, structure);
+    }
     managers.write(new);
 }
 
@@ -169,6 +172,12 @@ impl Writer<'_> {
 }
 
 impl Managers {
+    /// Whether anybody owns any of what changed.
+    fn own_any(&self, changes: &Changes) -> bool {
+        let touched = changes.modified.union(&changes.added);
+        self.0.values().any(|owned| !owned.fields.intersection(&touched).is_empty())
+    }
+
     /// Takes from all owners but one what changed.
     fn give_way(&mut self, changes: &Changes, resets: &Fields, but: Option<&Owner>) {
         let gone = changes.modified.union(&changes.added).union(&changes.removed).without(resets);

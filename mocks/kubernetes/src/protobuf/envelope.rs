@@ -26,6 +26,26 @@ pub(crate) fn encode(object: &Value) -> Result<Vec<u8>, Error> {
     Ok(out)
 }
 
+/// Writes an object by its `apiVersion` and `kind`, without the envelope: as it stands in a list.
+pub(crate) fn bare(object: &Value) -> Result<Vec<u8>, Error> {
+    let (api_version, kind) = named(object);
+    let mut out = Vec::new();
+    body(&mut out, message_of(api_version, kind)?, object)?;
+    out.shrink_to_fit();
+    Ok(out)
+}
+
+/// The envelope around an object that is already written.
+pub(crate) fn enveloped(api_version: &str, kind: &str, bare: &[u8]) -> Bytes {
+    const AROUND: usize = 128;
+    let mut out = Vec::with_capacity(bare.len() + AROUND);
+    out.extend_from_slice(MAGIC);
+    put_type(&mut out, api_version, kind);
+    put_bytes(&mut out, 2, bare);
+    put_end(&mut out);
+    out.into()
+}
+
 /// A frame of a watch, around an object that is already enveloped.
 pub(crate) fn watch_frame_of(event: &str, enveloped: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(enveloped.len() + 32);
@@ -43,12 +63,11 @@ pub(crate) fn watch_frame_of(event: &str, enveloped: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Writes a list object by object, so that the whole of it is never a value.
+/// Writes a list of objects that are already written.
 pub(crate) struct ListWriter {
     /// Free bytes for what stands before the objects, then the objects.
     out: Vec<u8>,
     front: Vec<u8>,
-    item: &'static Message,
 }
 
 /// Enough for a tag and a length.
@@ -57,7 +76,6 @@ const LENGTH: usize = 11;
 impl ListWriter {
     /// Begins a list: `api_version` and `kind` are those of the objects, `metadata` is that of the list.
     pub(crate) fn new(api_version: &str, kind: &str, metadata: &Value) -> Result<Self, Error> {
-        let item = message_of(api_version, kind)?;
         let list_kind = format!("{kind}List");
         let list = message_of(api_version, &list_kind)?;
         let mut front = MAGIC.to_vec();
@@ -65,13 +83,12 @@ impl ListWriter {
         let mut out = vec![0; front.len() + LENGTH];
         let empty = Map::from_iter([("metadata".to_owned(), metadata.clone())]);
         encoding::message(&mut out, list, &empty)?;
-        Ok(Self { out, front, item })
+        Ok(Self { out, front })
     }
 
-    /// Adds an object.
-    pub(crate) fn item(&mut self, object: &Value) -> Result<(), Error> {
-        let item = self.item;
-        put_message(&mut self.out, 2, |out| body(out, item, object))
+    /// Adds an object, written without its envelope.
+    pub(crate) fn item(&mut self, bare: &[u8]) {
+        put_bytes(&mut self.out, 2, bare);
     }
 
     /// The list, enveloped.

@@ -10,7 +10,7 @@ mod wire;
 
 use std::fmt;
 
-pub(crate) use envelope::{ListWriter, decode, encode, watch_frame_of};
+pub(crate) use envelope::{ListWriter, bare, decode, encode, enveloped, watch_frame_of};
 
 /// What cannot be read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]

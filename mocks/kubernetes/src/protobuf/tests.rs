@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Error, ListWriter, encode, watch_frame_of};
+use super::{Error, ListWriter, bare, encode, enveloped, watch_frame_of};
 use crate::schema::conform;
 use crate::schema::drawn::Draw;
 
@@ -84,11 +84,19 @@ fn a_list_written_by_item_is_the_list_written_whole() {
     let names: Vec<String> = (0..40).map(|at| format!("pod-{at}")).collect();
     let mut writer = ListWriter::new("v1", "Pod", &metadata).unwrap();
     for name in &names {
-        writer.item(&pod(name)).unwrap();
+        writer.item(&bare(&pod(name)).unwrap());
     }
     let items: Vec<Value> = names.iter().map(|name| pod(name)).collect();
     let whole = json!({"apiVersion": "v1", "kind": "PodList", "metadata": metadata, "items": items});
     assert_eq!(writer.finish(), encode(&whole).unwrap());
+}
+
+#[test]
+fn an_envelope_around_what_is_written_is_the_whole_written_at_once() {
+    for kind in [pod("a"), json!({"apiVersion": "v1", "kind": "Namespace"})] {
+        let (version, name) = (kind["apiVersion"].as_str().unwrap(), kind["kind"].as_str().unwrap());
+        assert_eq!(enveloped(version, name, &bare(&kind).unwrap()), encode(&kind).unwrap());
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 
 use super::accept::{Encoding, Form, Shape};
 use super::list::Page;
-use crate::api::{view, view_json};
+use crate::api::{view, view_json, view_protobuf};
 use crate::listen::Body;
 use crate::present::{self, Include, Rows};
 use crate::protobuf::{self, ListWriter};
@@ -39,7 +39,20 @@ impl Showing<'_> {
         if self.form == Form::JSON {
             return view_json(self.resource, object);
         }
+        if self.is_protobuf() {
+            let bare = view_protobuf(self.resource, object);
+            let version = self.resource.api_version();
+            return match bare {
+                Ok(bare) => protobuf::enveloped(&version, &self.resource.kind, &bare),
+                Err(error) => no_form(&error),
+            };
+        }
         self.shown(&view(self.resource, object), true)
+    }
+
+    /// Whether objects are shown whole and in protobuf, which is kept with them.
+    fn is_protobuf(&self) -> bool {
+        self.form.encoding == Encoding::Protobuf && self.form.shape == Shape::Whole
     }
 
     /// A value in the shape that was asked for. Only the first table of a watch has headers.
@@ -139,7 +152,7 @@ impl Showing<'_> {
         let mut list = ListWriter::new(&version, kind, &Value::Object(metadata))?;
         for objects in page.objects.chunks(RUN) {
             for object in objects {
-                list.item(&view(self.resource, object))?;
+                list.item(&view_protobuf(self.resource, object)?);
             }
             tokio::task::yield_now().await;
         }

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::accept::{JSON, PROTOBUF, YAML};
 use super::query::Query;
 use super::syntax;
-use crate::api::{Fields, Write};
+use crate::api::{Fields, Write, unknown_stages};
 use crate::patch::wire_type;
 use crate::protobuf;
 use crate::schema;
-use crate::status::Status;
+use crate::status::{Status, Wrong};
 
 /// The media type of a body, without its parameters.
 pub(super) fn media_type(headers: &HeaderMap) -> &str {
@@ -121,26 +121,54 @@ pub(super) fn read_yaml(body: &Bytes, before: &str, doubles: &mut Vec<String>) -
     })
 }
 
-/// How the request wants its write to be done.
-pub(super) fn write_options(query: &Query, kind: &str, agent: &str) -> Result<Write, Status> {
-    let mut wrong = Vec::new();
-    let dry_run = query.all("dryRun").any(|value| !value.is_empty());
-    for value in query.all("dryRun").filter(|value| !value.is_empty() && *value != "All") {
-        wrong.push(crate::status::Wrong::not_supported("dryRun", &json!([value]), &["All"]));
-    }
+/// How the request wants its write to be done. `wrong` is what is wrong with its options apart from that.
+pub(super) fn write_options(
+    query: &Query,
+    kind: &str,
+    agent: &str,
+    mut wrong: Vec<Wrong>,
+) -> Result<Write, Status> {
+    let stages: Vec<&str> = query.all("dryRun").collect();
+    let named = query.text("fieldManager");
+    wrong.extend(named.into_iter().flat_map(bad_manager));
+    wrong.extend(unknown_stages(&stages));
     let fields = match query.text("fieldValidation").unwrap_or("Warn") {
         "Ignore" => Fields::Ignore,
         "Warn" => Fields::Warn,
         "Strict" => Fields::Strict,
         other => {
             let supported = ["", "Ignore", "Strict", "Warn"];
-            wrong.push(crate::status::Wrong::not_supported("fieldValidation", &json!(other), &supported));
+            wrong.push(Wrong::not_supported("fieldValidation", &json!(other), &supported));
             Fields::Warn
         }
     };
     if !wrong.is_empty() {
         return Err(Status::invalid_options(kind, wrong));
     }
-    let manager = query.text("fieldManager").unwrap_or_else(|| agent.split('/').next().unwrap_or_default());
-    Ok(Write { manager: manager.to_owned(), dry_run, fields, doubles: Vec::new(), applies: false })
+    let manager = named.unwrap_or_else(|| first_word(agent)).to_owned();
+    Ok(Write { manager, dry_run: !stages.is_empty(), fields, doubles: Vec::new(), applies: false })
+}
+
+/// The program in a user agent: the manager of who names none.
+pub(super) fn first_word(agent: &str) -> &str {
+    agent.split('/').next().unwrap_or_default()
+}
+
+/// What is wrong with the name of a manager.
+fn bad_manager(name: &str) -> Vec<Wrong> {
+    const LENGTH_MAX: usize = 128;
+    let mut wrong = Vec::new();
+    if name.len() > LENGTH_MAX {
+        wrong.push(Wrong::too_long("fieldManager", LENGTH_MAX));
+    }
+    for (at, character) in name.char_indices().filter(|(_, character)| !is_printed(*character)) {
+        let why = format!("invalid character U+{:04X} (at position {at})", u32::from(character));
+        wrong.push(Wrong::invalid("fieldManager", &json!(name), &why));
+    }
+    wrong
+}
+
+/// As Go sees it: the only blank that is printed is the space.
+fn is_printed(character: char) -> bool {
+    character == ' ' || !character.is_control() && !character.is_whitespace()
 }

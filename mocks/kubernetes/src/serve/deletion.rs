@@ -33,28 +33,31 @@ impl Call<'_> {
 
     /// How to delete: by the body, or by the query if there is none.
     fn delete_options(&self) -> Result<(Delete, Write), Status> {
-        let mut write = self.write("DeleteOptions")?;
         let options = if self.body.is_empty() {
-            self.asked_options()
+            self.asked_options()?
         } else {
             // What the query says does not count then.
-            write.dry_run = false;
             let body = body::read_options(self.headers, self.body, self.resource.custom.is_none())?;
             read_as(("meta.k8s.io", "v1", "DeleteOptions"), body)?
         };
-        let dry_run = options["dryRun"].as_array();
-        write.dry_run |= dry_run.is_some_and(|list| list.iter().any(|value| value == "All"));
-        Ok((Delete::read(&options)?, write))
+        let delete = Delete::read(&options)?;
+        let write = Write { dry_run: delete.dry_run, ..Write::by(self.manager()) };
+        Ok((delete, write))
     }
 
-    fn asked_options(&self) -> Value {
-        let mut options = json!({});
-        for key in ["propagationPolicy", "orphanDependents", "gracePeriodSeconds"] {
-            if let Some(text) = self.query.text(key) {
-                options[key] = serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
-            }
+    /// `DeleteOptions` as the query has them.
+    fn asked_options(&self) -> Result<Value, Status> {
+        let mut options = json!({"dryRun": self.query.all("dryRun").collect::<Vec<_>>()});
+        if let Some(seconds) = self.query.number("gracePeriodSeconds")? {
+            options["gracePeriodSeconds"] = json!(seconds);
         }
-        options
+        if let Some(orphan) = self.query.flag("orphanDependents") {
+            options["orphanDependents"] = json!(orphan);
+        }
+        if let Some(policy) = self.query.text("propagationPolicy") {
+            options["propagationPolicy"] = json!(policy);
+        }
+        Ok(options)
     }
 
     /// The object if it is still there or of a kind that is shown once more, a status otherwise.

@@ -55,12 +55,16 @@ fn snapshot(
     token: Option<&Token>,
 ) -> Result<Snapshot, Status> {
     let (store, shelf, namespace) = (api.store(), &resource.shelf, &selection.namespace);
-    let fixed = token.map(|token| token.revision).or(options.revision.filter(|_| options.exact));
+    let one = selection.only().filter(|_| !(namespace.is_empty() && resource.namespaced));
+    // As upstream: a page of a named version is of that one and no newer, if it could have a second page.
+    let exact =
+        options.exact || options.loose && options.limit > 0 && options.revision != Some(0) && one.is_none();
+    let fixed = token.map(|token| token.revision).or(options.revision.filter(|_| exact));
     if let Some(asked) = fixed.or(options.revision) {
         not_from_the_future(api, asked)?;
     }
     let Some(revision) = fixed else {
-        if let (Some(name), false) = (selection.only(), namespace.is_empty() && resource.namespaced) {
+        if let Some(name) = one {
             return Ok(store.list_one(shelf, &Key::new(namespace, name)));
         }
         return Ok(store.list(shelf, namespace));

@@ -3,6 +3,7 @@
 //! One way for all resources: none has a route of its own. Discovery, `OpenAPI` and the health checks stand beside.
 
 mod accept;
+mod account_token;
 mod answer;
 mod body;
 mod deletion;
@@ -31,6 +32,8 @@ use hyper::{Method, Request, Response};
 use accept::Form;
 use path::ResourcePath;
 use query::Query;
+
+pub(crate) use path::decoded;
 
 use crate::api::{Api, internal_package};
 use crate::listen::{Attempt, Body, Handler, Tokens, User};

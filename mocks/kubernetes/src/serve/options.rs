@@ -11,6 +11,8 @@ pub(super) struct ListOptions {
     /// `None` if it was not given; 0 is "any".
     pub(super) revision: Option<u64>,
     pub(super) exact: bool,
+    /// Nothing was said of how it is to match.
+    pub(super) loose: bool,
     pub(super) limit: usize,
     pub(super) token: Option<String>,
     pub(super) bookmarks: bool,
@@ -40,6 +42,7 @@ impl ListOptions {
         Ok(Self {
             revision: version.map(|version| read_list_version(version, watch)).transpose()?,
             exact: matching == Some(EXACT),
+            loose: matching.is_none(),
             limit: natural("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
             token,
             bookmarks: query.flag("allowWatchBookmarks").unwrap_or_default(),

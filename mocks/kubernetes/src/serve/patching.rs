@@ -11,13 +11,12 @@ use crate::status::{Status, Wrong};
 
 impl Call<'_> {
     pub(super) fn patch(&self) -> Result<Response<Body>, Status> {
-        let mut write = self.write("PatchOptions")?;
-        let patch = self.read_patch(&mut write, self.resource.custom.is_none())?;
+        let (patch, write) = self.read_patch(self.resource.custom.is_none())?;
         Ok(self.written(&self.api.patch(&self.target(), &patch, &write)?))
     }
 
-    /// The patch that the body is; what it says twice is noted in `write`.
-    pub(super) fn read_patch(&self, write: &mut Write, strategic: bool) -> Result<Patch, Status> {
+    /// The patch that the body is, and how it is to be written.
+    pub(super) fn read_patch(&self, strategic: bool) -> Result<(Patch, Write), Status> {
         let media_type = body::media_type(self.headers);
         let applies = media_type == "application/apply-patch+yaml";
         let known = applies
@@ -34,18 +33,21 @@ impl Call<'_> {
                 ])
             });
         }
-        self.check_options(applies)?;
-        if applies {
+        let wrong = self.wrong_options(applies).into_iter().collect();
+        let mut write = body::write_options(&self.query, "PatchOptions", self.agent(), wrong)?;
+        let patch = if applies {
             let force = self.query.flag("force").unwrap_or_default();
             let config = body::read_yaml(self.body, "error decoding YAML: ", &mut write.doubles)?;
-            return Ok(Patch::Apply { config, force });
-        }
-        let value = self.read_patch_json(write)?;
-        Ok(match media_type {
-            "application/json-patch+json" => Patch::Json(value),
-            "application/merge-patch+json" => Patch::Merge(value),
-            _ => Patch::Strategic(value),
-        })
+            Patch::Apply { config, force }
+        } else {
+            let value = self.read_patch_json(&mut write)?;
+            match media_type {
+                "application/json-patch+json" => Patch::Json(value),
+                "application/merge-patch+json" => Patch::Merge(value),
+                _ => Patch::Strategic(value),
+            }
+        };
+        Ok((patch, write))
     }
 
     fn read_patch_json(&self, write: &mut Write) -> Result<Value, Status> {
@@ -58,14 +60,13 @@ impl Call<'_> {
     }
 
     /// Who applies must have a name, and only who applies can force.
-    fn check_options(&self, applies: bool) -> Result<(), Status> {
-        let wrong = if applies && self.query.text("fieldManager").is_none() {
-            Wrong::required("fieldManager", "is required for apply patch")
+    fn wrong_options(&self, applies: bool) -> Option<Wrong> {
+        if applies && self.query.text("fieldManager").is_none() {
+            Some(Wrong::required("fieldManager", "is required for apply patch"))
         } else if !applies && self.query.flag("force").is_some() {
-            Wrong::forbidden("force", "may not be specified for non-apply patch")
+            Some(Wrong::forbidden("force", "may not be specified for non-apply patch"))
         } else {
-            return Ok(());
-        };
-        Err(Status::invalid_options("PatchOptions", vec![wrong]))
+            None
+        }
     }
 }

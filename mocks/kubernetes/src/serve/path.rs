@@ -57,7 +57,7 @@ impl ResourcePath {
 }
 
 /// A part of a URL with its `%41` read. What is no code stays as it is.
-pub(super) fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut read = Vec::with_capacity(bytes.len());
     let mut index = 0;

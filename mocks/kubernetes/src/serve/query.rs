@@ -1,5 +1,7 @@
 //! What follows the question mark.
 
+use std::num::{IntErrorKind, ParseIntError};
+
 use super::path::decoded;
 use crate::status::Status;
 
@@ -38,9 +40,13 @@ impl Query {
 
     pub(super) fn number(&self, key: &str) -> Result<Option<i64>, Status> {
         let Some(text) = self.text(key) else { return Ok(None) };
-        text.parse()
-            .map(Some)
-            .map_err(|_| Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: invalid syntax")))
+        let wrong = |error: ParseIntError| match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "value out of range",
+            _ => "invalid syntax",
+        };
+        text.parse().map(Some).map_err(|error| {
+            Status::bad_request(format!("strconv.ParseInt: parsing {text:?}: {}", wrong(error)))
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use hyper::Response;
 use serde_json::{Value, json};
 
 use super::Call;
-use crate::listen::Body;
+use crate::listen::{Body, ISSUER, User, Worth};
 use crate::status::{Status, Wrong};
 
 impl Call<'_> {
@@ -19,7 +19,7 @@ impl Call<'_> {
                 json!({"allowed": true, "reason": "everybody who is known may do everything"})
             }
             ("authorization.k8s.io", "SelfSubjectRulesReview") => everything(),
-            ("authentication.k8s.io", "SelfSubjectReview") => json!({"userInfo": self.user_info()}),
+            ("authentication.k8s.io", "SelfSubjectReview") => json!({"userInfo": user_info(self.user)}),
             ("authentication.k8s.io", "TokenReview") => Value::Null,
             ("", "Binding") => {
                 return Some(if verb == "create" {
@@ -53,24 +53,48 @@ impl Call<'_> {
     }
 
     fn token_review(&self, review: &Value) -> Value {
-        let token = review["spec"]["token"].as_str().unwrap_or_default();
-        match self.tokens.lookup(token, self.api.now()) {
-            Some(user) => json!({
-                "authenticated": true,
-                "user": {"username": user.name, "groups": user.groups, "uid": user.uid},
-            }),
-            None => json!({"user": {}, "error": "[invalid bearer token]"}),
+        let spec = &review["spec"];
+        let token = spec["token"].as_str().unwrap_or_default();
+        let asked: Vec<String> = serde_json::from_value(spec["audiences"].clone()).unwrap_or_default();
+        let asked = if asked.is_empty() { vec![ISSUER.to_owned()] } else { asked };
+        match self.tokens.worth(token, &asked, self.api.now()) {
+            Worth::Good(user, audiences) => {
+                json!({"authenticated": true, "user": user_info(&user), "audiences": audiences})
+            }
+            Worth::Foreign(audiences) => {
+                let why = format!(
+                    "token audiences {} is invalid for the target audiences {}",
+                    quoted(&audiences),
+                    quoted(&asked)
+                );
+                json!({"user": {}, "error": format!("[invalid bearer token, {why}]")})
+            }
+            Worth::Nothing => json!({"user": {}, "error": "[invalid bearer token]"}),
         }
-    }
-
-    fn user_info(&self) -> Value {
-        json!({"username": self.user.name, "groups": self.user.groups})
     }
 
     fn bind_named(&self) -> Result<Response<Body>, Status> {
         let body = self.typed_body("", "v1", "Binding")?;
         self.bind(body["metadata"]["name"].as_str().unwrap_or_default())
     }
+}
+
+/// A user as answers show one; what is empty is left out.
+fn user_info(user: &User) -> Value {
+    let mut info = json!({"username": user.name, "groups": user.groups});
+    if !user.uid.is_empty() {
+        info["uid"] = json!(user.uid);
+    }
+    if !user.extra.is_empty() {
+        info["extra"] = json!(user.extra);
+    }
+    info
+}
+
+/// A list of texts as Go quotes it.
+fn quoted(texts: &[String]) -> String {
+    let texts: Vec<String> = texts.iter().map(|text| format!("{text:?}")).collect();
+    format!("[{}]", texts.join(" "))
 }
 
 /// Access is asked to one thing, for somebody.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::Call;
 use super::answer::{self, Showing, respond};
 use crate::api::{patched, read_as, read_eviction, same_name, same_namespace};
-use crate::listen::{Body, Claims, ISSUER, User};
+use crate::listen::Body;
 use crate::registry::{Resource, api_version};
 use crate::status::{Status, Wrong};
 
@@ -59,18 +59,17 @@ impl Call<'_> {
 
     fn rescale(&self, verb: &str) -> Result<Response<Body>, Status> {
         let target = self.target();
-        if verb == "update" {
+        let scale = if verb == "update" {
             let write = self.write("UpdateOptions")?;
             let body = self.typed_body("autoscaling", "v1", "Scale")?;
             same_name(body["metadata"].get("name"), target.name)?;
-            self.api.rescale(&target, &write, |_| Ok(body.clone()))?;
+            self.api.rescale(&target, &write, |_| Ok(body.clone()))?
         } else {
-            let mut write = self.write("PatchOptions")?;
             // A `Scale` is built in, whatever it scales: it takes all patches.
-            let patch = self.read_patch(&mut write, true)?;
-            self.api.rescale(&target, &write, |scale| patched(scale, &patch))?;
-        }
-        Ok(self.value(200, &self.api.scale(&target)?))
+            let (patch, write) = self.read_patch(true)?;
+            self.api.rescale(&target, &write, |scale| patched(scale, &patch))?
+        };
+        Ok(self.value(200, &scale))
     }
 
     /// A body of another kind than the resource's.
@@ -95,8 +94,7 @@ impl Call<'_> {
             return Err(Status::bad_request(why));
         }
         let delete = read_eviction(&body)?;
-        let dry_run = body["deleteOptions"]["dryRun"].as_array();
-        write.dry_run |= dry_run.is_some_and(|list| list.iter().any(|value| value == "All"));
+        write.dry_run |= delete.dry_run;
         self.api.evict(&self.target(), &delete, &write)?;
         Ok(self.success(201))
     }
@@ -130,41 +128,5 @@ impl Call<'_> {
         let status =
             json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": code});
         self.value(code, &status)
-    }
-
-    /// A token for a service account.
-    fn token(&self) -> Result<Response<Body>, Status> {
-        let mut request = self.typed_body("authentication.k8s.io", "v1", "TokenRequest")?;
-        let target = crate::api::Target { subresource: "", ..self.target() };
-        let account = self.api.get(&target).ok_or_else(|| target.not_found())?;
-        let (namespace, name) = (&*account.key.namespace, &*account.key.name);
-        let user = User::service_account(namespace, name, &account.uid);
-        let seconds = request["spec"]["expirationSeconds"].as_u64().unwrap_or(3600);
-        if seconds < 600 {
-            let wrong = Wrong::invalid(
-                "spec.expirationSeconds",
-                &json!(seconds),
-                "may not specify a duration less than 10 minutes",
-            );
-            return Err(Status::invalid("authentication.k8s.io", "TokenRequest", "", vec![wrong]));
-        }
-        let now = self.api.now();
-        let audiences: Vec<String> =
-            serde_json::from_value(request["spec"]["audiences"].take()).unwrap_or_default();
-        let audiences = if audiences.is_empty() { vec![ISSUER.to_owned()] } else { audiences };
-        let claims = Claims {
-            audiences: audiences.clone(),
-            lifetime: std::time::Duration::from_secs(seconds),
-            bound: json!({"namespace": namespace, "serviceaccount": {"name": name, "uid": &*account.uid}}),
-        };
-        let (token, expires) = self.tokens.issue(user, &claims, now);
-        request["kind"] = json!("TokenRequest");
-        request["apiVersion"] = json!("authentication.k8s.io/v1");
-        request["metadata"] = json!({"name": name, "namespace": namespace, "uid": &*account.uid, "creationTimestamp": crate::api::stamp(now)});
-        request["spec"]["audiences"] = json!(audiences);
-        request["spec"]["expirationSeconds"] = json!(seconds);
-        request["spec"]["boundObjectRef"] = request["spec"]["boundObjectRef"].take();
-        request["status"] = json!({"token": token, "expirationTimestamp": crate::api::stamp(expires)});
-        Ok(self.value(201, &request))
     }
 }

@@ -54,7 +54,12 @@ impl Call<'_> {
 
     /// `kind` is that of the options, for errors.
     pub(super) fn write(&self, kind: &str) -> Result<Write, Status> {
-        body::write_options(&self.query, kind, self.agent())
+        body::write_options(&self.query, kind, self.agent(), Vec::new())
+    }
+
+    /// Who writes, for those whose options name no manager.
+    pub(super) fn manager(&self) -> &str {
+        body::first_word(self.agent())
     }
 
     pub(super) fn body(&self, doubles: &mut Vec<String>) -> Result<Value, Status> {

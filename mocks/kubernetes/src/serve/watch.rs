@@ -19,7 +19,7 @@ use super::accept::{Encoding, Form, Shape};
 use super::answer::Showing;
 use super::options::ListOptions;
 use super::select::{Seen, Selection};
-use crate::api::{Api, change_is_shared, view, view_json};
+use crate::api::{Api, view};
 use crate::listen::Source;
 use crate::present::Include;
 use crate::protobuf;
@@ -29,6 +29,8 @@ use crate::store::{Change, Compacted, Object};
 
 /// Bookmarks come on whole minutes, so that all watchers of an idle cluster wait for the same moment.
 const BOOKMARK_EVERY: Duration = Duration::from_secs(60);
+/// The last one comes so long before the end of a watch that lasts longer.
+const BOOKMARK_BEFORE_END: Duration = Duration::from_secs(2);
 /// Without a timeout a watch lasts this long.
 const TIMEOUT: Duration = Duration::from_secs(1800);
 /// How many changes are turned into one piece.
@@ -92,11 +94,12 @@ impl Watch {
             form,
             include,
             initial,
-            tell_end: options.initial_events,
+            // Who takes no bookmarks is not told where the beginning ends.
+            tell_end: options.initial_events && options.bookmarks,
             reached,
             news,
             bookmarks: options.bookmarks,
-            bookmark_at: next_bookmark(now),
+            bookmark_at: next_bookmark(now, now + timeout),
             end_at: now + timeout,
             headers: true,
             state: State::Following,
@@ -140,9 +143,9 @@ impl Watch {
     fn tell_change(&mut self, piece: &mut BytesMut, change: &Change) {
         match self.selection.see(change) {
             Seen::Nothing => {}
-            Seen::Added => self.tell_shared(piece, "ADDED", change),
-            Seen::Modified => self.tell_shared(piece, "MODIFIED", change),
-            Seen::Deleted if change.deleted => self.tell_shared(piece, "DELETED", change),
+            Seen::Added => self.tell(piece, "ADDED", &change.object, None),
+            Seen::Modified => self.tell(piece, "MODIFIED", &change.object, None),
+            Seen::Deleted if change.deleted => self.tell(piece, "DELETED", &change.object, None),
             // It is shown as it was seen last, at the revision that took it away.
             Seen::Deleted => {
                 if let Some(old) = &change.old {
@@ -155,26 +158,15 @@ impl Watch {
     /// Bookmarks and the end, when their time has come.
     fn tell_time(&mut self, piece: &mut BytesMut) {
         let now = self.api.now();
-        let over = now >= self.end_at;
-        if now >= self.bookmark_at || over {
-            self.bookmark_at = next_bookmark(now);
+        if now >= self.bookmark_at {
+            self.bookmark_at = next_bookmark(now, self.end_at);
             if self.bookmarks && self.state == State::Following {
                 self.bookmark(piece, false);
             }
         }
-        if over {
+        if now >= self.end_at {
             self.state = State::Over;
         }
-    }
-
-    /// All who watch in protobuf are told the same bytes.
-    fn tell_shared(&mut self, piece: &mut BytesMut, event: &str, change: &Change) {
-        let protobuf = Form { encoding: Encoding::Protobuf, ..Form::JSON };
-        if self.form != protobuf || !change_is_shared(&self.resource, change) {
-            return self.tell(piece, event, &change.object, None);
-        }
-        let bytes = change.protobuf.get_or_init(|| self.showing().object(&change.object));
-        self.put(piece, event, bytes);
     }
 
     fn showing(&self) -> Showing<'_> {
@@ -182,8 +174,9 @@ impl Watch {
     }
 
     fn tell(&mut self, piece: &mut BytesMut, event: &str, object: &Object, revision: Option<u64>) {
-        if self.form == Form::JSON && revision.is_none() {
-            return put_json(piece, event, &view_json(&self.resource, object));
+        // All who watch whole objects in one form are told the same bytes.
+        if self.form.shape == Shape::Whole && !self.form.pretty && revision.is_none() {
+            return self.put(piece, event, &self.showing().object(object));
         }
         let mut value = view(&self.resource, object);
         if let Some(revision) = revision {
@@ -248,9 +241,12 @@ impl Source for Watch {
     }
 }
 
-fn next_bookmark(now: Time) -> Time {
+/// The next whole minute, or shortly before the end if that comes first; never, once that is past.
+fn next_bookmark(now: Time, end: Time) -> Time {
     let every = u64::try_from(BOOKMARK_EVERY.as_nanos()).unwrap_or(u64::MAX);
-    Time::from_unix_nanos((now.unix_nanos() / every + 1).saturating_mul(every))
+    let minute = Time::from_unix_nanos((now.unix_nanos() / every + 1).saturating_mul(every));
+    let last = end - BOOKMARK_BEFORE_END;
+    if now < last { minute.min(last) } else { Time::NEVER }
 }
 
 fn put_json(piece: &mut BytesMut, event: &str, object: &[u8]) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::custom::Version;
 
@@ -52,6 +52,8 @@ pub(crate) struct Object {
     pub(crate) made_by: Option<Arc<Version>>,
     /// The whole object, if it was read to be kept.
     kept: OnceLock<Arc<Value>>,
+    /// Its protobuf form without an envelope, made once for all who want it.
+    protobuf: OnceLock<Bytes>,
 }
 
 /// An owner reference.
@@ -79,6 +81,15 @@ impl Object {
     /// The object, read once for all who ask: for objects that are few and often asked for.
     pub(crate) fn kept_value(&self) -> Arc<Value> {
         self.kept.get_or_init(|| Arc::new(self.value())).clone()
+    }
+
+    /// The protobuf form: kept since somebody wanted it, or made now. Nobody is kept waiting for another's.
+    pub(crate) fn protobuf<E>(&self, make: impl FnOnce() -> Result<Vec<u8>, E>) -> Result<&Bytes, E> {
+        if let Some(kept) = self.protobuf.get() {
+            return Ok(kept);
+        }
+        let made = Bytes::from(make()?);
+        Ok(self.protobuf.get_or_init(|| made))
     }
 
     /// The object as a type of `k8s-openapi`.
@@ -151,14 +162,15 @@ impl Draft {
         self.before.len() + self.after.len()
     }
 
-    /// The object as it would be if it were created: a trial has no revision.
-    pub(crate) fn trial(self) -> Object {
-        self.with(0, &[])
+    /// The object as it would be if it were created: a trial has no revision but the one it was sent with.
+    pub(crate) fn trial(self, sent: &str) -> Object {
+        let member = if sent.is_empty() { String::new() } else { version(&json!(sent)) };
+        self.with(0, member.as_bytes())
     }
 
     /// The object, once it has its revision. The store is locked meanwhile, so nothing is copied that can be moved.
     pub(crate) fn at(self, revision: u64) -> Object {
-        self.with(revision, format!(",\"resourceVersion\":\"{revision}\"").as_bytes())
+        self.with(revision, version(&json!(revision.to_string())).as_bytes())
     }
 
     fn with(self, revision: u64, member: &[u8]) -> Object {
@@ -178,8 +190,14 @@ impl Draft {
             finalizers: self.finalizers,
             made_by: self.made_by,
             kept: OnceLock::new(),
+            protobuf: OnceLock::new(),
         }
     }
+}
+
+/// The revision as a member of the metadata.
+fn version(text: &Value) -> String {
+    format!(",\"resourceVersion\":{text}")
 }
 
 fn labels(value: &Value) -> Box<[(Box<str>, Box<str>)]> {
@@ -255,8 +273,6 @@ fn write_json(out: &mut Vec<u8>, value: &(impl serde::Serialize + ?Sized)) {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     #[test]
@@ -281,7 +297,9 @@ mod tests {
     #[test]
     fn a_trial_has_no_revision() {
         let value = json!({"kind": "Node", "metadata": {"name": "a", "uid": "u"}});
-        assert_eq!(Draft::new(&value, Box::default(), None).trial().value(), value);
+        let draft = Draft::new(&value, Box::default(), None);
+        assert_eq!(draft.clone().trial("").value(), value);
+        assert_eq!(draft.trial("7").value()["metadata"]["resourceVersion"], "7");
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! All objects of one resource, and the log of their changes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use bytes::Bytes;
 use tokio::sync::watch;
 
 use super::log::{Compacted, Log};
@@ -17,8 +16,6 @@ pub(crate) struct Change {
     /// The object after the change; for a deletion its last state, with the revision of the deletion.
     pub(crate) object: Arc<Object>,
     pub(crate) deleted: bool,
-    /// The protobuf form of the object, made once for all watchers that want it.
-    pub(crate) protobuf: OnceLock<Bytes>,
 }
 
 #[derive(Debug)]
@@ -89,7 +86,7 @@ impl Shelf {
             if deleted { self.objects.remove(key) } else { self.objects.insert(key.clone(), object.clone()) };
         self.index(old.as_deref(), (!deleted).then_some(&*object));
         let revision = object.revision;
-        let change = Arc::new(Change { revision, old, object, deleted, protobuf: OnceLock::new() });
+        let change = Arc::new(Change { revision, old, object, deleted });
         self.log.record(revision, change.clone());
         change
     }

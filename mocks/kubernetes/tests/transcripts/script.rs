@@ -1,5 +1,6 @@
 //! A conversation as its author wrote it: the requests, in order, and what of the answers matters.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +35,9 @@ pub(crate) struct Step {
     #[serde(rename = "type")]
     pub(crate) content_type: Option<String>,
     pub(crate) accept: Option<String>,
+    /// More headers.
+    #[serde(default)]
+    pub(crate) headers: BTreeMap<String, String>,
     /// The body: a value sent as JSON, a text as it stands, or bytes in base64. At most one.
     pub(crate) json: Option<Value>,
     pub(crate) text: Option<String>,

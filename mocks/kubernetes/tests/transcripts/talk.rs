@@ -221,6 +221,7 @@ fn prepared(step: &Step, known: &Value) -> Result<Request<Body>, String> {
         None => {}
     }
     headers.push(("accept", step.accept.clone().unwrap_or_else(|| "application/json".to_owned())));
+    headers.extend(step.headers.iter().map(|(name, value)| (name.as_str(), value.clone())));
     request(&fill(&step.send, known)?, &headers, body)
 }
 

@@ -108,6 +108,15 @@ fn a_list_that_is_watched_ends_with_a_bookmark() {
 }
 
 #[test]
+fn who_takes_no_bookmarks_is_not_told_where_the_beginning_ends() {
+    let (api, _hand) = api();
+    put(&api, "a", "yes");
+    let query = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&labelSelector=in%3Dyes";
+    let mut watch = watch(&api, query, Form::JSON);
+    assert_eq!(told(&mut watch), events(&[("ADDED", "a")]));
+}
+
+#[test]
 fn who_is_behind_the_log_is_sent_away() {
     let (api, _hand) = api();
     let since = put(&api, "a", "no");
@@ -131,8 +140,10 @@ fn bookmarks_come_on_whole_minutes_and_before_the_end() {
     assert_eq!(told(&mut watch), events(&[]));
     hand.advance(Duration::from_secs(60));
     assert_eq!(told(&mut watch), events(&[("BOOKMARK", &since)]));
-    hand.advance(Duration::from_secs(10));
+    hand.advance(Duration::from_secs(8));
     assert_eq!(told(&mut watch), events(&[("BOOKMARK", &since)]));
+    hand.advance(Duration::from_secs(2));
+    assert_eq!(told(&mut watch), events(&[]));
     assert_eq!(watch.state, State::Over);
 }
 
@@ -155,9 +166,9 @@ fn watchers_of_one_change_share_its_protobuf() {
     let (mut one, mut other) = (watch(&api, &query, form), watch(&api, &query, form));
     put(&api, "a", "yes");
     let (changes, _) = api.store().since(&resource(&api).shelf, since, 1).unwrap();
-    assert!(changes[0].protobuf.get().is_none());
     let piece = one.piece().unwrap();
-    let shared = changes[0].protobuf.get().expect("the first watcher has made it").clone();
+    let made = changes[0].object.protobuf(|| Err("the first watcher has made it")).unwrap();
+    let shared = protobuf::enveloped("v1", "ConfigMap", made);
     assert_eq!(protobuf::watch_frame_of("MODIFIED", &shared), piece);
     assert_eq!(other.piece().unwrap(), piece);
 }
