@@ -19,6 +19,7 @@ mod read;
 mod same;
 mod service;
 mod validate;
+mod warn;
 
 pub(crate) use default::default;
 pub(crate) use nature::nature;
@@ -26,3 +27,4 @@ pub(crate) use plugin::{Request, Shelf, Verb, admit, review};
 pub(crate) use prepare::{class_of_service, for_create, for_update};
 pub(crate) use service::allocate;
 pub(crate) use validate::{validate, validate_metadata};
+pub(crate) use warn::warnings;

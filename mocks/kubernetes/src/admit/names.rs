@@ -121,6 +121,7 @@ pub(crate) fn name(rule: NameRule, text: &str, is_prefix: bool) -> Complaints {
         NameRule::Label1035 => label_1035(text),
         NameRule::Segment => segment(text, is_prefix),
         NameRule::Driver => subdomain(&text.to_ascii_lowercase()),
+        NameRule::Any => Complaints::new(),
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) enum NameRule {
     Segment,
     /// A subdomain in any case, which names a driver.
     Driver,
+    /// Whatever it is.
+    Any,
 }
 
 pub(crate) fn nature(group: &str, kind: &str) -> Nature {
@@ -113,6 +115,7 @@ pub(crate) fn name_rule(group: &str, kind: &str) -> NameRule {
         ("", "Service") => NameRule::Label1035,
         ("rbac.authorization.k8s.io", _) => NameRule::Segment,
         ("storage.k8s.io", "CSIDriver") => NameRule::Driver,
+        ("policy", "PodDisruptionBudget") => NameRule::Any,
         _ => NameRule::Subdomain,
     }
 }

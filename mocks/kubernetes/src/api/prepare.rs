@@ -38,6 +38,7 @@ pub(super) fn for_create(
         }
         refuse(resource, value, admit::validate(group, version, kind, "", value, None))?;
         admit::review(&request, value, None, api)?;
+        warnings.extend(admit::warnings(group, kind, value, None));
     }
     if !write.applies {
         track(api, resource, "", None, value, write);
@@ -74,6 +75,9 @@ pub(super) fn for_update(
         }
         refuse(resource, after, admit::validate(group, version, kind, subresource, after, Some(before)))?;
         admit::review(&request, after, Some(before), api)?;
+        if subresource.is_empty() {
+            warnings.extend(admit::warnings(group, kind, after, Some(before)));
+        }
     }
     if !write.applies {
         track(api, resource, subresource, Some(before), after, write);

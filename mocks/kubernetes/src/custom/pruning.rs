@@ -1,10 +1,12 @@
 //! Pruning: what no schema declares is dropped, unless the schema preserves it.
 //!
-//! Identity (`apiVersion`, `kind`, `metadata`) of an object and of embedded resources is not looked at.
+//! Identity (`apiVersion`, `kind`, `metadata`) of an object is not looked at, of embedded resources only the
+//! metadata.
 
 use serde_json::{Map, Value};
 
 use super::node::{Additional, Node};
+use crate::schema::{conform, schema};
 
 const IDENTITY: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
@@ -53,6 +55,9 @@ fn prune_fields(
 ) {
     fields.retain(|name, value| {
         if resource && IDENTITY.contains(&name.as_str()) {
+            if name == "metadata" && !path.is_empty() {
+                gone.extend(known(value).into_iter().map(|field| format!("{path}.metadata.{field}")));
+            }
             return true;
         }
         let schema = node.field(name);
@@ -64,6 +69,12 @@ fn prune_fields(
         }
         declared || node.preserve
     });
+}
+
+/// Drops from the metadata of an embedded object what metadata has not. What cannot be read stays.
+fn known(metadata: &mut Value) -> Vec<String> {
+    let message = schema().message("k8s.io.apimachinery.pkg.apis.meta.v1", "ObjectMeta");
+    message.and_then(|message| conform(message.id.message(), metadata).ok()).unwrap_or_default()
 }
 
 fn join(path: &str, name: &str) -> String {

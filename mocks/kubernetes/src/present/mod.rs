@@ -34,7 +34,8 @@ pub(crate) fn partial_list<'a>(
 ) -> Value {
     let mut list = json!({"kind": "PartialObjectMetadataList", "apiVersion": META_V1});
     list["metadata"] = Value::Object(metadata);
-    list["items"] = objects.into_iter().map(partial).collect();
+    let items: Vec<Value> = objects.into_iter().map(partial).collect();
+    list["items"] = if items.is_empty() { Value::Null } else { items.into() };
     list
 }
 

@@ -57,14 +57,19 @@ impl Form {
         })
     }
 
+    /// Whether a client takes any of some forms.
+    pub(super) fn offers(accept: &str, forms: &[&str]) -> bool {
+        let known = |clause: &str| {
+            let range = clause.split(';').next().unwrap_or_default().trim();
+            range == "*/*" || forms.contains(&range)
+        };
+        accept.trim().is_empty() || accept.split(',').any(known)
+    }
+
     /// Refuses what no route to a built-in kind has, before anybody looks closer.
     pub(super) fn exists(accept: &str, streams: bool) -> Result<(), Status> {
         const ALL: [&str; 5] = [JSON, YAML, PROTOBUF, JSON_STREAM, PROTOBUF_STREAM];
-        let known = |clause: &str| {
-            let range = clause.split(';').next().unwrap_or_default().trim();
-            range == "*/*" || ALL.contains(&range)
-        };
-        if accept.trim().is_empty() || accept.split(',').any(known) {
+        if Self::offers(accept, &ALL) {
             return Ok(());
         }
         Err(Status::no_such_form(if streams { &ALL } else { &ALL[..3] }))

@@ -12,7 +12,7 @@ use crate::listen::Body;
 use crate::status::Status;
 
 /// Kinds whose objects are shown once more when they are gone, by group and plural.
-const SHOWN: [(&str, &str); 8] = [
+const SHOWN: [(&str, &str); 9] = [
     ("", "pods"),
     ("", "services"),
     ("", "persistentvolumes"),
@@ -21,7 +21,10 @@ const SHOWN: [(&str, &str); 8] = [
     ("", "podtemplates"),
     ("", "resourcequotas"),
     ("storage.k8s.io", "*"),
+    ("resource.k8s.io", "*"),
 ];
+/// The one kind of these groups that is not.
+const NOT_SHOWN: &str = "csistoragecapacities";
 
 impl Call<'_> {
     pub(super) fn delete(&self) -> Result<Response<Body>, Status> {
@@ -66,6 +69,7 @@ impl Call<'_> {
         let shown = SHOWN.iter().any(|(group, plural)| {
             *group == resource.group && (*plural == "*" || *plural == resource.plural)
         });
+        let shown = shown && resource.plural != NOT_SHOWN;
         if !deleted.gone || shown {
             return self.one(200, &deleted.object);
         }

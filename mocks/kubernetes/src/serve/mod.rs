@@ -96,8 +96,8 @@ impl Service {
             Err(status) => answer::error(form, &status),
             Ok(response) => response,
         };
-        if let Some((_, version)) = resource.as_ref().and_then(|resource| resource.custom.as_ref()) {
-            answer::warn(&mut response, version.deprecated.as_slice());
+        if let Some(resource) = resource {
+            answer::warn(&mut response, &deprecation(&resource));
         }
         response
     }
@@ -163,6 +163,17 @@ fn form(
         format!("*unstructured.Unstructured{}", if many { "List" } else { "" })
     };
     form.suits(many, &go)
+}
+
+/// The sentence about a kind that has a successor.
+fn deprecation(resource: &Resource) -> Vec<String> {
+    match (&resource.custom, resource.shelf.as_ref()) {
+        (Some((_, version)), _) => version.deprecated.iter().cloned().collect(),
+        (None, "endpoints") => {
+            vec!["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice".to_owned()]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Whether the path can be gone in that way.

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::accept::{Form, JSON, PROTOBUF, YAML};
 use super::answer::{self, respond};
 use super::path::ResourcePath;
+use super::query::Query;
 use super::{Service, header};
 use crate::listen::{Body, User};
 use crate::registry::{AGGREGATED_TYPE, V2_PROTOBUF, V2_PROTOBUF_ASKED, encode_v2, entity_tag};
@@ -15,6 +16,10 @@ use crate::status::Status;
 
 /// The Kubernetes minor this control plane claims to be.
 pub(crate) const MINOR: u32 = 35;
+
+/// The checks of health that can be asked for one by one.
+const CHECKS: [&str; 3] = ["ping", "log", "etcd"];
+const TEXT: &str = "text/plain; charset=utf-8";
 
 impl Service {
     pub(super) fn plain(&self, request: &Request<Bytes>, user: &User) -> Response<Body> {
@@ -37,7 +42,7 @@ impl Service {
         if path.starts_with("/api/") || self.is_below_a_built_in_group(path) {
             return answer::error(Form::JSON, &Status::no_such_path());
         }
-        respond(404, "text/plain; charset=utf-8", Bytes::from_static(b"404 page not found\n"))
+        respond(404, TEXT, Bytes::from_static(b"404 page not found\n"))
     }
 
     /// Whether anything is served in the group of a path. What is not is told to those who may know.
@@ -60,25 +65,36 @@ impl Service {
         let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
         let registry = self.api.registry();
         let aggregated = wants_aggregated(request);
+        let accept = header(request.headers(), ACCEPT.as_str());
         Some(match parts.as_slice() {
             [] => json_answer(&self.paths()),
-            ["healthz" | "livez" | "readyz"] | ["healthz" | "livez" | "readyz", "ping" | "log"] => text("ok"),
-            ["version"] => json_answer(&version()),
+            [probe @ ("healthz" | "livez" | "readyz")] if Query::of(request).has("verbose") => {
+                respond(200, TEXT, Bytes::from(checks(probe)))
+            }
+            ["healthz" | "livez" | "readyz"] => text("ok"),
+            ["healthz" | "livez" | "readyz", check] if CHECKS.contains(check) => text("ok"),
+            ["version"] if Form::offers(accept, &[JSON]) => json_answer(&version()),
+            ["version"] => answer::error(Form::JSON, &Status::no_such_form(&[JSON])),
             ["api" | "apis"] if unacceptable(request) => {
                 answer::error(Form::JSON, &Status::not_acceptable(&[JSON, YAML, PROTOBUF]))
             }
             ["api"] if aggregated => tagged(request, &registry.aggregated_core()),
             ["apis"] if aggregated => tagged(request, &registry.aggregated_groups()),
-            ["api"] => json_answer(&registry.core_versions(self.address.get().map_or("", String::as_str))),
-            ["apis"] => json_answer(&registry.group_list()),
-            ["apis", group] => json_answer(&registry.group_document(group)?),
-            ["api", version] => json_answer(&registry.resource_list("", version)?),
-            ["apis", group, version] => json_answer(&registry.resource_list(group, version)?),
+            ["api"] => {
+                let address = self.address.get().map_or("", String::as_str);
+                document(accept, &registry.core_versions(address), Status::not_acceptable)
+            }
+            ["apis"] => document(accept, &registry.group_list(), Status::not_acceptable),
+            ["apis", group] => document(accept, &registry.group_document(group)?, Status::not_acceptable),
+            ["api", version] => document(accept, &registry.resource_list("", version)?, Status::no_such_form),
+            ["apis", group, version] => {
+                document(accept, &registry.resource_list(group, version)?, Status::no_such_form)
+            }
             ["openapi", "v2"] => openapi_v2(request, &registry.openapi_v2()),
             // Upstream does not say that it is JSON.
             ["openapi", "v3"] => {
                 let index = serde_json::to_vec(&registry.openapi_index()).unwrap_or_default();
-                respond(200, "text/plain; charset=utf-8", Bytes::from(index))
+                respond(200, TEXT, Bytes::from(index))
             }
             ["openapi", "v3", "api", version] => json_answer(&registry.openapi_document("", version)?),
             ["openapi", "v3", "apis", group, version] => {
@@ -149,12 +165,28 @@ fn openapi_v2(request: &Request<Bytes>, document: &Value) -> Response<Body> {
     json_answer(document)
 }
 
+/// A document of discovery in the form that was asked for. `refuse` is how it is told that there is none such.
+fn document(accept: &str, value: &Value, refuse: fn(&[&str]) -> Status) -> Response<Body> {
+    const FORMS: [&str; 3] = [JSON, YAML, PROTOBUF];
+    if !Form::offers(accept, &FORMS) {
+        return answer::error(Form::JSON, &refuse(&FORMS));
+    }
+    let form = Form::negotiate(accept, true, false).unwrap_or(Form::JSON);
+    answer::value(200, form, value)
+}
+
+/// What a real server looks at, told one by one.
+fn checks(probe: &str) -> String {
+    let lines = CHECKS.map(|check| format!("[+]{check} ok\n"));
+    format!("{}{probe} check passed\n", lines.concat())
+}
+
 fn json_answer(value: &Value) -> Response<Body> {
     answer::value(200, Form::JSON, value)
 }
 
 fn text(text: &'static str) -> Response<Body> {
-    respond(200, "text/plain; charset=utf-8", Bytes::from_static(text.as_bytes()))
+    respond(200, TEXT, Bytes::from_static(text.as_bytes()))
 }
 
 /// What a real server of this minor says about itself.

@@ -2,6 +2,8 @@
 
 use std::num::{IntErrorKind, ParseIntError};
 
+use hyper::Request;
+
 use super::path::decoded;
 use crate::status::Status;
 
@@ -20,6 +22,15 @@ impl Query {
                 })
                 .collect(),
         )
+    }
+
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        Self::parse(request.uri().query().unwrap_or_default())
+    }
+
+    /// Whether it is said at all.
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.iter().any(|(name, _)| name == key)
     }
 
     /// The first value, if it is not empty.

@@ -211,8 +211,18 @@ fn template_update(new: &Value, before: &Value, is_waiting: bool, wrong: &mut Ve
 
 pub(super) fn cron_job(object: &Value, wrong: &mut Vec<Wrong>) {
     let spec = field::part(object, "spec");
-    if text(spec, "schedule").is_empty() {
-        wrong.push(Wrong::required(SPEC.field("schedule"), ""));
+    let schedule = text(spec, "schedule");
+    let path = SPEC.field("schedule");
+    if !schedule.is_empty() {
+        if let Err(why) = super::schedule::check(schedule) {
+            wrong.push(Wrong::invalid(path, &json!(schedule), &why));
+        }
+        if schedule.contains("TZ") {
+            let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
+            wrong.push(Wrong::invalid(path, &json!(schedule), why));
+        }
+    } else {
+        wrong.push(Wrong::required(path, ""));
     }
     field::not_negative(spec, &SPEC, "startingDeadlineSeconds", wrong);
     let policy = text(spec, "concurrencyPolicy");

@@ -19,6 +19,7 @@ mod pod_status;
 mod pod_update;
 mod probe;
 mod resources;
+mod schedule;
 mod selector;
 mod service;
 mod small;
@@ -98,6 +99,7 @@ fn create(group: &str, version: &str, kind: &str, object: &Value, wrong: &mut Ve
     }
     content(group, version, kind, object, wrong);
     match (group, kind) {
+        ("", "Pod") => pod::new(object, wrong),
         ("batch", "CronJob") => batch::cron_job_name(object, wrong),
         ("batch", "Job") => batch::generated(object, wrong),
         ("apps", "StatefulSet") => workload::claim_templates(object, wrong),
@@ -132,6 +134,7 @@ fn content(group: &str, version: &str, kind: &str, object: &Value, wrong: &mut V
         ("coordination.k8s.io", "Lease") => small::lease(object, wrong),
         ("scheduling.k8s.io", "PriorityClass") => small::priority_class(object, wrong),
         ("storage.k8s.io", "StorageClass") => storage::storage_class(object, wrong),
+        ("storage.k8s.io", "CSINode") => storage::node_drivers(object, wrong),
         ("node.k8s.io", "RuntimeClass") => small::runtime_class(object, wrong),
         ("autoscaling", "HorizontalPodAutoscaler") => small::autoscaler(version, object, wrong),
         ("events.k8s.io", "Event") => event::event(version, object, wrong),
@@ -172,6 +175,7 @@ fn update(
         ("batch", "Job") => batch::job_update(object, old, wrong),
         ("scheduling.k8s.io", "PriorityClass") => small::priority_class_update(object, old, wrong),
         ("storage.k8s.io", "StorageClass") => storage::storage_class_update(object, old, wrong),
+        ("storage.k8s.io", "CSINode") => storage::node_drivers_update(object, old, wrong),
         ("storage.k8s.io", "VolumeAttachment") => storage::attachment_update(object, old, wrong),
         ("node.k8s.io", "RuntimeClass") => small::runtime_class_update(object, old, wrong),
         ("rbac.authorization.k8s.io", "RoleBinding" | "ClusterRoleBinding") => {

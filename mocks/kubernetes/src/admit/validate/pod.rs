@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::container::{self, Around};
 use super::{affinity, field, meta, resources, spread, volume};
+use crate::admit::addresses::{NO_ADDRESS, address};
 use crate::admit::names;
 use crate::admit::path::Path;
 use crate::admit::read::{integer, items, present, text};
@@ -20,6 +21,13 @@ pub(super) fn pod(pod: &Value, wrong: &mut Vec<Wrong>) {
         for (index, container) in items(body, list).iter().enumerate() {
             container::image_is_trimmed(container, &SPEC.field(list).index(index), wrong);
         }
+    }
+}
+
+/// What holds for a pod that is new.
+pub(super) fn new(pod: &Value, wrong: &mut Vec<Wrong>) {
+    if !items(field::part(pod, "spec"), "ephemeralContainers").is_empty() {
+        wrong.push(Wrong::forbidden(SPEC.field("ephemeralContainers"), "cannot be set on create"));
     }
 }
 
@@ -58,12 +66,6 @@ pub(super) fn spec(spec: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
     let policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
     field::one_of(&path.field("dnsPolicy"), text(spec, "dnsPolicy"), &policies, wrong);
     meta::labels(spec, "nodeSelector", &path.field("nodeSelector"), wrong);
-    for (index, secret) in items(spec, "imagePullSecrets").iter().enumerate() {
-        if text(secret, "name").is_empty() {
-            let path = path.field("imagePullSecrets");
-            wrong.push(Wrong::required(path.index(index).field("name"), ""));
-        }
-    }
     affinity::affinity(spec, &path.field("affinity"), wrong);
     dns(spec, path, wrong);
     for (index, gate) in items(spec, "readinessGates").iter().enumerate() {
@@ -73,6 +75,22 @@ pub(super) fn spec(spec: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
     gates(spec, &path.field("schedulingGates"), wrong);
     spread::constraints(spec, &path.field("topologySpreadConstraints"), wrong);
     single_fields(spec, path, wrong);
+    hosts(spec, &path.field("hostAliases"), wrong);
+}
+
+/// Other names of addresses.
+fn hosts(spec: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
+    for (index, host) in items(spec, "hostAliases").iter().enumerate() {
+        let path = path.index(index);
+        let ip = text(host, "ip");
+        if address(ip).is_none() {
+            wrong.push(Wrong::invalid(path.field("ip"), &json!(ip), NO_ADDRESS));
+        }
+        for (index, name) in items(host, "hostnames").iter().filter_map(Value::as_str).enumerate() {
+            let path = path.field("hostnames");
+            field::invalid(&path.index(index), name, names::subdomain(name), wrong);
+        }
+    }
 }
 
 /// A pod in its host's network uses the ports of the host.

@@ -1,5 +1,7 @@
 //! Volumes, claims, storage classes, attachments.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{affinity, field, resources, selector, volume};
@@ -199,6 +201,102 @@ pub(super) fn storage_class(object: &Value, wrong: &mut Vec<Wrong>) {
     let mode = text(object, "volumeBindingMode");
     let modes = ["Immediate", "WaitForFirstConsumer"];
     field::one_of_if_given(&Path::Top("volumeBindingMode"), mode, &modes, wrong);
+    for (index, term) in items(object, "allowedTopologies").iter().enumerate() {
+        topology(term, &Path::Top("allowedTopologies").index(index), wrong);
+    }
+}
+
+/// The places where a volume of a class may be.
+fn topology(term: &Value, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
+    let path = path.field("matchLabelExpressions");
+    let mut keys = BTreeSet::new();
+    for (index, expression) in items(term, "matchLabelExpressions").iter().enumerate() {
+        let path = path.index(index);
+        let values = items(expression, "values");
+        let place = path.field("values");
+        if values.is_empty() {
+            wrong.push(Wrong::required(place, ""));
+        }
+        for (index, value) in values.iter().enumerate() {
+            if values.iter().take(index).any(|before| before == value) {
+                wrong.push(Wrong::duplicate(place.index(index), value));
+            }
+        }
+        let key = text(expression, "key");
+        field::key(&path.field("key"), key, wrong);
+        if !keys.insert(key) {
+            wrong.push(Wrong::duplicate(path.field("key"), &json!(key)));
+        }
+    }
+}
+
+/// The drivers of a node.
+pub(super) fn node_drivers(object: &Value, wrong: &mut Vec<Wrong>) {
+    const ID_MAX: usize = 256;
+    let mut seen = BTreeSet::new();
+    for (index, driver) in items(field::part(object, "spec"), "drivers").iter().enumerate() {
+        let path = SPEC.field("drivers");
+        let path = path.index(index);
+        let (name, id) = (text(driver, "name"), text(driver, "nodeID"));
+        driver_name(name, &path.field("name"), wrong);
+        if id.is_empty() {
+            wrong.push(Wrong::required(path.field("nodeID"), ""));
+        } else if id.len() > ID_MAX {
+            let why = format!("must be {ID_MAX} characters or less");
+            wrong.push(Wrong::invalid(path.field("nodeID"), &json!(id), &why));
+        }
+        let room = path.field("allocatable");
+        field::not_negative(field::part(driver, "allocatable"), &room, "count", wrong);
+        if !seen.insert(name) {
+            wrong.push(Wrong::duplicate(path.field("name"), &json!(name)));
+        }
+        let mut keys = BTreeSet::new();
+        for key in items(driver, "topologyKeys").iter().filter_map(Value::as_str) {
+            if key.is_empty() {
+                wrong.push(Wrong::required(path, ""));
+            }
+            if !keys.insert(key) {
+                wrong.push(Wrong::duplicate(path, &json!(key)));
+            }
+            field::key(&path, key, wrong);
+        }
+    }
+}
+
+fn driver_name(name: &str, path: &Path<'_>, wrong: &mut Vec<Wrong>) {
+    const NAME_MAX: usize = 63;
+    if name.is_empty() {
+        wrong.push(Wrong::required(path, ""));
+        return;
+    }
+    if name.len() > NAME_MAX {
+        wrong.push(Wrong::too_long(path, NAME_MAX));
+    }
+    field::invalid(path, name, names::subdomain(&name.to_ascii_lowercase()), wrong);
+}
+
+/// What a driver says of itself stays as it is, but for its room.
+pub(super) fn node_drivers_update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
+    let drivers = |object| items(field::part(object, "spec"), "drivers").iter();
+    for was in drivers(old) {
+        for is in drivers(object).filter(|is| text(is, "name") == text(was, "name")) {
+            let fixed = |driver: &Value| {
+                let mut driver = driver.clone();
+                remove(&mut driver, "allocatable");
+                driver
+            };
+            let (is, was) = (fixed(is), fixed(was));
+            if !same(&is, &was) {
+                let keys = is.get("topologyKeys").unwrap_or(&Value::Null);
+                let shown = format!(
+                    "{{\"Name\":{},\"NodeID\":{},\"TopologyKeys\":{keys},\"Allocatable\":null}}",
+                    field::part(&is, "name"),
+                    field::part(&is, "nodeID")
+                );
+                wrong.push(Wrong::invalid_shown(SPEC.field("drivers"), &shown, field::IMMUTABLE));
+            }
+        }
+    }
 }
 
 pub(super) fn storage_class_update(object: &Value, old: &Value, wrong: &mut Vec<Wrong>) {
