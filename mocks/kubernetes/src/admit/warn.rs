@@ -26,7 +26,9 @@ pub(crate) fn warnings(group: &str, kind: &str, object: &Value, old: Option<&Val
 }
 
 fn template(object: &Value, names: &[&str]) -> Vec<String> {
-    deep(object, names).map(|template| pod::warnings(template, &format!("{}.", names.join(".")))).unwrap_or_default()
+    deep(object, names)
+        .map(|template| pod::warnings(template, &format!("{}.", names.join("."))))
+        .unwrap_or_default()
 }
 
 fn service(object: &Value) -> Vec<String> {

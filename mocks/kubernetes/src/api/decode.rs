@@ -78,13 +78,9 @@ pub(super) fn patched(
     Ok(defaulted(resource, value))
 }
 
-/// Whether a configuration is of the kind it is applied to. What that kind does not know, whoever merges it tells.
-pub(super) fn applied(
-    resource: &Resource,
-    config: &Value,
-    write: &Write,
-    warnings: &mut Vec<String>,
-) -> Result<(), Status> {
+/// Whether a configuration is of the kind it is applied to, and says nothing twice. What that kind does not know,
+/// whoever merges it tells.
+pub(super) fn applied(resource: &Resource, config: &Value, write: &Write) -> Result<(), Status> {
     let said = Said::read(resource, config);
     if !said.is(resource) {
         let (group, version) = said.api_version.split_once('/').unwrap_or(("", &said.api_version));
@@ -93,7 +89,8 @@ pub(super) fn applied(
             said.kind
         )));
     }
-    strictly(write, &[], warnings).map_err(Status::bad_request)
+    // What is only warned of is told when the result is decoded.
+    strictly(write, &[], &mut Vec::new()).map_err(Status::bad_request)
 }
 
 impl Said {

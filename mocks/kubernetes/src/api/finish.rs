@@ -31,7 +31,7 @@ impl Written {
     }
 
     pub(super) fn with(mut self, warnings: Vec<String>) -> Self {
-        self.warnings.extend(warnings);
+        self.warnings = warnings;
         self
     }
 }

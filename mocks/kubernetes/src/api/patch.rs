@@ -58,8 +58,7 @@ impl Api {
         force: bool,
         write: &Write,
     ) -> Result<Written, Status> {
-        let mut warnings = Vec::new();
-        decode::applied(target.resource, config, write, &mut warnings)?;
+        decode::applied(target.resource, config, write)?;
         let write = Write { applies: true, ..write.clone() };
         if self.get(target).is_none() && target.subresource.is_empty() {
             let mut body = prepare::apply(self, target, None, config, force, &write)?;
@@ -68,13 +67,12 @@ impl Api {
             match self.create(target.resource, target.namespace, body, &write) {
                 // Somebody else created it first: apply to what is there.
                 Err(status) if status.reason == "AlreadyExists" => {}
-                other => return other.map(|written| written.with(warnings)),
+                other => return other,
             }
         }
         self.change(target, &write, |before| {
             prepare::apply(self, target, Some(before), config, force, &write)
         })
-        .map(|written| written.with(warnings))
     }
 }
 

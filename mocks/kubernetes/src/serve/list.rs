@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::options::ListOptions;
+use super::options::{ListOptions, Matching};
 use super::select::Selection;
 use super::token::Token;
 use crate::api::Api;
@@ -38,7 +38,8 @@ pub(super) fn page(
         objects.drain(..seen);
     }
     // Reads of "any" version come from memory upstream, and are not cut.
-    let limit = if options.revision == Some(0) && !options.exact { 0 } else { options.limit };
+    let limit =
+        if options.revision == Some(0) && options.matching != Matching::Exact { 0 } else { options.limit };
     let cut = limit > 0 && objects.len() > limit;
     let rest = if cut { objects.split_off(limit).len() } else { 0 };
     let last = objects.last().filter(|_| cut);
@@ -57,8 +58,11 @@ fn snapshot(
     let (store, shelf, namespace) = (api.store(), &resource.shelf, &selection.namespace);
     let one = selection.only().filter(|_| !(namespace.is_empty() && resource.namespaced));
     // As upstream: a page of a named version is of that one and no newer, if it could have a second page.
-    let exact =
-        options.exact || options.loose && options.limit > 0 && options.revision != Some(0) && one.is_none();
+    let exact = match options.matching {
+        Matching::Exact => true,
+        Matching::NotOlder => false,
+        Matching::Unsaid => options.limit > 0 && options.revision != Some(0) && one.is_none(),
+    };
     let fixed = token.map(|token| token.revision).or(options.revision.filter(|_| exact));
     if let Some(asked) = fixed.or(options.revision) {
         not_from_the_future(api, asked)?;

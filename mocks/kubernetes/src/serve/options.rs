@@ -10,14 +10,21 @@ use crate::status::{Status, Wrong};
 pub(super) struct ListOptions {
     /// `None` if it was not given; 0 is "any".
     pub(super) revision: Option<u64>,
-    pub(super) exact: bool,
-    /// Nothing was said of how it is to match.
-    pub(super) loose: bool,
+    pub(super) matching: Matching,
     pub(super) limit: usize,
     pub(super) token: Option<String>,
     pub(super) bookmarks: bool,
     pub(super) initial_events: bool,
     pub(super) timeout_seconds: Option<u64>,
+}
+
+/// How the version of a list is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Matching {
+    #[default]
+    Unsaid,
+    NotOlder,
+    Exact,
 }
 
 const EXACT: &str = "Exact";
@@ -41,8 +48,11 @@ impl ListOptions {
         };
         Ok(Self {
             revision: version.map(|version| read_list_version(version, watch)).transpose()?,
-            exact: matching == Some(EXACT),
-            loose: matching.is_none(),
+            matching: match matching {
+                None => Matching::Unsaid,
+                Some(EXACT) => Matching::Exact,
+                Some(_) => Matching::NotOlder,
+            },
             limit: natural("limit")?.and_then(|limit| usize::try_from(limit).ok()).unwrap_or_default(),
             token,
             bookmarks: query.flag("allowWatchBookmarks").unwrap_or_default(),

@@ -213,7 +213,9 @@ pub(super) fn cron_job(object: &Value, wrong: &mut Vec<Wrong>) {
     let spec = field::part(object, "spec");
     let schedule = text(spec, "schedule");
     let path = SPEC.field("schedule");
-    if !schedule.is_empty() {
+    if schedule.is_empty() {
+        wrong.push(Wrong::required(path, ""));
+    } else {
         if let Err(why) = super::schedule::check(schedule) {
             wrong.push(Wrong::invalid(path, &json!(schedule), &why));
         }
@@ -221,8 +223,6 @@ pub(super) fn cron_job(object: &Value, wrong: &mut Vec<Wrong>) {
             let why = "cannot use TZ or CRON_TZ in schedule, use timeZone field instead";
             wrong.push(Wrong::invalid(path, &json!(schedule), why));
         }
-    } else {
-        wrong.push(Wrong::required(path, ""));
     }
     field::not_negative(spec, &SPEC, "startingDeadlineSeconds", wrong);
     let policy = text(spec, "concurrencyPolicy");

@@ -36,7 +36,8 @@ fn ranges(spec: &Value, wrong: &mut Vec<Wrong>) {
     let read: Vec<_> = all.iter().map_while(|text| range(text)).collect();
     if let Some(bad) = all.get(read.len()) {
         let why = format!(
-            "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{}]: invalid CIDR address: {bad}",
+            "invalid PodCIDRs. failed to check with dual stack with error:invalid CIDR[{}]: <nil> (invalid CIDR \
+             address: {bad})",
             read.len()
         );
         wrong.push(Wrong::internal(path, &why));

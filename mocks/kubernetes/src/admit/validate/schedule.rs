@@ -109,8 +109,12 @@ fn number(text: &str, least: u64, names: &[&str]) -> Result<u64, String> {
         return Ok(least + place as u64);
     }
     match text.parse::<i64>() {
-        Ok(number) => u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}")),
-        Err(_) => Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: invalid syntax")),
+        Ok(number) => {
+            u64::try_from(number).map_err(|_| format!("negative number ({number}) not allowed: {text}"))
+        }
+        Err(_) => {
+            Err(format!("failed to parse int from {text}: strconv.Atoi: parsing {text:?}: invalid syntax"))
+        }
     }
 }
 
@@ -120,7 +124,14 @@ mod tests {
 
     #[test]
     fn what_can_be_kept_is_taken() {
-        let all = ["* * * * *", "*/15 0-6,22 1,15 JAN-mar sun", "0/5 ? * * 0", "@daily", "@every 1h30m", "@every 1.5s"];
+        let all = [
+            "* * * * *",
+            "*/15 0-6,22 1,15 JAN-mar sun",
+            "0/5 ? * * 0",
+            "@daily",
+            "@every 1h30m",
+            "@every 1.5s",
+        ];
         for schedule in all {
             assert_eq!(check(schedule), Ok(()), "{schedule}");
         }

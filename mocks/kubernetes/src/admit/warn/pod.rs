@@ -19,7 +19,10 @@ const LABELS: [(&str, &str); 5] = [
         "failure-domain.beta.kubernetes.io/zone",
         "deprecated since v1.17; use \"topology.kubernetes.io/zone\" instead",
     ),
-    ("beta.kubernetes.io/instance-type", "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead"),
+    (
+        "beta.kubernetes.io/instance-type",
+        "deprecated since v1.17; use \"node.kubernetes.io/instance-type\" instead",
+    ),
 ];
 
 const ANNOTATIONS: [(&str, &str); 3] = [
@@ -28,7 +31,10 @@ const ANNOTATIONS: [(&str, &str); 3] = [
         "non-functional in v1.16+; use the \"priorityClassName\" field instead",
     ),
     ("security.alpha.kubernetes.io/sysctls", "non-functional in v1.11+; use the \"sysctls\" field instead"),
-    ("security.alpha.kubernetes.io/unsafe-sysctls", "non-functional in v1.11+; use the \"sysctls\" field instead"),
+    (
+        "security.alpha.kubernetes.io/unsafe-sysctls",
+        "non-functional in v1.11+; use the \"sysctls\" field instead",
+    ),
 ];
 
 const NO_POD: &str = "a null labelSelector results in matching no pod";
@@ -63,7 +69,10 @@ pub(super) fn warnings(pod: &Value, at: &str) -> Vec<String> {
 fn containers<'a>(spec: &'a Value, at: &str) -> Vec<(&'a Value, String)> {
     let lists = ["initContainers", "containers", "ephemeralContainers"];
     let of = |list: &'static str| {
-        items(spec, list).iter().enumerate().map(move |(index, one)| (one, format!("{at}spec.{list}[{index}]")))
+        items(spec, list)
+            .iter()
+            .enumerate()
+            .map(move |(index, one)| (one, format!("{at}spec.{list}[{index}]")))
     };
     lists.into_iter().flat_map(of).collect()
 }
