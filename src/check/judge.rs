@@ -1,7 +1,8 @@
 //! Asking a history all that it is about.
 //!
 //! What the scenario asked for is always told. What binds whatever a scenario is about is told when it was put to the
-//! test. Whatever makes a whole history doubtful makes its verdicts unknown, here and not in each check.
+//! test. Whatever makes a whole history doubtful makes its verdicts unknown, here and not in each check; what happens
+//! from the phase `account` on does not.
 
 use std::any::Any;
 use std::collections::BTreeSet;
@@ -11,10 +12,11 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::catalogue::find;
-use super::{Expectation, Level, Verdict, catalogue};
+use super::{Expectation, Level, Name, Verdict, catalogue};
 use crate::code::Code;
-use crate::history::query::{TIE, fault_spells, worst_lag};
-use crate::history::{History, What};
+use crate::history::query::{TIE, fault_spells, overdue, worst_lag};
+use crate::history::{History, Phase, StepEvent, What};
+use crate::terms::{Provider, Version};
 
 /// Beyond this the harness was too late itself to say who came first, or that something came too late.
 pub const LAG_LIMIT: Duration = TIE;
@@ -29,11 +31,11 @@ pub struct Judgement {
 /// What a history says about one expectation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Judged {
-    /// Its code.
-    pub code: Code,
-    /// Its promise.
+    /// Its code, or the step of the scenario.
+    pub code: Name,
+    /// Its promise, or what the step waits for.
     pub promise: String,
-    /// How binding it is; nothing for a code that nobody knows.
+    /// How binding it is; nothing for a step, and for a code that nobody knows.
     pub level: Option<Level>,
     /// Whether the scenario asked for it.
     pub asked: bool,
@@ -52,18 +54,23 @@ pub enum Outcome {
 }
 
 impl Judgement {
-    /// The worst verdict of all; unknown if there is none.
+    /// The worst verdict of all; unknown if there is none, or if nothing that was asked for applies.
     pub fn overall(&self) -> Verdict {
+        let applies = |judged: &Judged| matches!(judged.outcome, Outcome::Judged(_));
+        let mut asked = self.judged.iter().filter(|judged| judged.asked).peekable();
+        let foreign = asked.peek().is_some() && !asked.any(applies);
         let verdicts = self.judged.iter().filter_map(|judged| match &judged.outcome {
             Outcome::Judged(verdict) => Some(verdict.clone()),
             Outcome::NotApplicable(_) => None,
         });
         let nothing = || Verdict::Unknown { why: "nothing in it was put to the test".to_owned() };
-        verdicts.reduce(Verdict::worse).unwrap_or_else(nothing)
+        let foreign =
+            foreign.then(|| Verdict::Unknown { why: "nothing that was asked for applies".to_owned() });
+        verdicts.chain(foreign).reduce(Verdict::worse).unwrap_or_else(nothing)
     }
 
-    /// The codes that were violated.
-    pub fn violated(&self) -> BTreeSet<Code> {
+    /// What was violated.
+    pub fn violated(&self) -> BTreeSet<Name> {
         let violated =
             |judged: &&Judged| matches!(&judged.outcome, Outcome::Judged(verdict) if verdict.is_violated());
         self.judged.iter().filter(violated).map(|judged| judged.code.clone()).collect()
@@ -72,54 +79,80 @@ impl Judgement {
 
 /// Judges what the scenario asked for, and what always binds and was put to the test.
 pub fn judge(history: &History) -> Judgement {
-    let scenario = &history.header.scenario;
-    let asked: BTreeSet<&Code> = scenario.expect.iter().chain(&scenario.convicts).collect();
+    let asked: BTreeSet<&Code> = history.header.scenario.claims().collect();
     let doubts = Doubts::of(history);
     let mut judged: Vec<Judged> = asked
         .iter()
         .map(|code| match find(code) {
-            Some(expectation) => told(expectation, true, outcome(expectation, history, &doubts, true)),
+            Some(expectation) => told(expectation, true, outcome(expectation, history, &doubts)),
             None => unheard_of(code),
         })
         .collect();
     for expectation in catalogue().into_iter().filter(|one| one.always && !asked.contains(&one.code)) {
-        let outcome = outcome(expectation, history, &doubts, false);
-        let says = match &outcome {
-            Outcome::Judged(Verdict::Unknown { why }) => why.contains(PANIC),
-            Outcome::Judged(_) => true,
-            Outcome::NotApplicable(_) => false,
-        };
-        if says {
-            judged.push(told(expectation, false, outcome));
+        let subject = &history.header.subject;
+        if applies(expectation, subject.provider, subject.version).is_err() {
+            continue;
+        }
+        let verdict = caught(expectation.check, history);
+        let silent = matches!(&verdict, Verdict::Unknown { why } if !why.contains(PANIC));
+        if !silent {
+            judged.push(told(expectation, false, Outcome::Judged(doubts.over(verdict, false))));
         }
     }
+    judged.extend(overdue(history).map(|(_, step, instead)| unreached(step, instead)));
     judged.sort_by(|one, other| one.code.cmp(&other.code));
     Judgement { judged }
 }
 
 fn told(expectation: &Expectation, asked: bool, outcome: Outcome) -> Judged {
-    let (code, promise) = (expectation.code.clone(), expectation.promise.to_owned());
+    let (code, promise) = (expectation.code.clone().into(), expectation.promise.to_owned());
     Judged { code, promise, level: Some(expectation.level), asked, outcome }
 }
 
 fn unheard_of(code: &Code) -> Judged {
     let why = format!("this version knows no expectation {code}: judge the history with a newer one");
     let outcome = Outcome::Judged(Verdict::Unknown { why });
-    Judged { code: code.clone(), promise: String::new(), level: None, asked: true, outcome }
+    Judged { code: code.clone().into(), promise: String::new(), level: None, asked: true, outcome }
 }
 
-fn outcome(expectation: &Expectation, history: &History, doubts: &Doubts, asked: bool) -> Outcome {
+/// What a step waited for has not come: whatever the scenario is about did not come to pass as it meant to.
+fn unreached(step: &StepEvent, instead: &str) -> Judged {
+    let outcome = Outcome::Judged(Verdict::Unknown { why: format!("it was overdue: {instead}") });
+    Judged { code: Name::Step(step.step + 1), promise: step.says.clone(), level: None, asked: true, outcome }
+}
+
+fn outcome(expectation: &Expectation, history: &History, doubts: &Doubts) -> Outcome {
     let subject = &history.header.subject;
-    if !expectation.providers.contains(&subject.provider) {
-        return Outcome::NotApplicable(format!("it is no promise of the provider {}", subject.provider));
+    match applies(expectation, subject.provider, subject.version) {
+        Ok(()) => Outcome::Judged(doubts.over(caught(expectation.check, history), true)),
+        Err(why) => Outcome::NotApplicable(why),
     }
-    if !expectation.versions.hold(subject.version) {
-        let version =
-            subject.version.map_or_else(|| "an unknown version".to_owned(), |version| version.to_string());
-        let of = expectation.versions;
-        return Outcome::NotApplicable(format!("it is promised {of}, and the subject is {version}"));
+}
+
+/// Why nothing that is asked for is a promise of a subject. Nothing, if anything is, or if nothing is asked for.
+pub fn nothing_applies<'a>(
+    asked: impl IntoIterator<Item = &'a Code>,
+    provider: Provider,
+    version: Option<Version>,
+) -> Option<String> {
+    let mut reasons = BTreeSet::new();
+    for code in asked {
+        reasons.insert(applies(find(code)?, provider, version).err()?);
     }
-    Outcome::Judged(doubts.over(caught(expectation.check, history), asked))
+    let reasons: Vec<String> = reasons.into_iter().collect();
+    (!reasons.is_empty()).then(|| format!("nothing that it asks for applies: {}", reasons.join(", and ")))
+}
+
+/// Whether a promise is one of this subject; otherwise why not.
+fn applies(expectation: &Expectation, provider: Provider, version: Option<Version>) -> Result<(), String> {
+    if !expectation.providers.contains(&provider) {
+        return Err(format!("it is no promise of the provider {provider}"));
+    }
+    if !expectation.versions.hold(version) {
+        let version = version.map_or_else(|| "an unknown version".to_owned(), |version| version.to_string());
+        return Err(format!("it is promised {}, and the subject is {version}", expectation.versions));
+    }
+    Ok(())
 }
 
 const PANIC: &str = "the check itself failed";
@@ -149,31 +182,49 @@ struct Doubts {
 
 impl Doubts {
     fn of(history: &History) -> Self {
-        let trouble = history.events.iter().find_map(|event| match &event.what {
+        // Once everything is counted, nothing that happens takes back what was seen.
+        let counted = history.events.iter().position(|event| event.what == What::Phase(Phase::Account));
+        let events = &history.events[..counted.unwrap_or(history.events.len())];
+        let trouble = events.iter().find_map(|event| match &event.what {
             What::Trouble(words) => Some(format!("the harness had trouble: {words}")),
             _ => None,
         });
-        let late = worst_lag(history).filter(|(lag, _)| *lag > LAG_LIMIT).map(|(lag, event)| {
+        let late = worst_lag(events).filter(|(lag, _)| *lag > LAG_LIMIT).map(|(lag, event)| {
             format!(
                 "the harness was {} ms late itself (event {event}): run it on a machine with less to do",
                 lag.as_millis()
             )
         });
-        let bitless = never_bit(history).map(|name| format!("the fault {name} never hurt anybody"));
-        let rest = history.cut_short.as_ref().map(|why| format!("the history is cut short: {why}"));
-        Self { all: late.or(trouble), rest, asked: bitless }
+        let bitless = || never_bit(history).map(|name| format!("the fault {name} never hurt anybody"));
+        let overdue = overdue(history).next();
+        let overdue =
+            overdue.map(|(_, step, instead)| format!("step {} was overdue: {instead}", step.step + 1));
+        let cut_short = history.cut_short.as_ref().filter(|_| counted.is_none());
+        let rest = cut_short.map(|why| format!("the history is cut short: {why}"));
+        Self { all: late.or(trouble), rest, asked: overdue.or_else(bitless) }
     }
 
+    /// A verdict in the light of these. Whatever was decided in spite of them is told with them.
     fn over(&self, verdict: Verdict, asked: bool) -> Verdict {
-        let unknown = |why: &String| Verdict::Unknown { why: why.clone() };
-        let doubt = self.rest.as_ref().or(self.asked.as_ref().filter(|_| asked));
-        match (verdict, &self.all, doubt) {
+        let doubt = match &verdict {
             // What was not put to the test because of it is unknown because of it.
-            (Verdict::Unknown { why }, Some(trouble), _) if asked && !why.contains(PANIC) => unknown(trouble),
-            (Verdict::Held { .. } | Verdict::Violated { .. }, Some(why), _)
-            | (Verdict::Held { .. }, None, Some(why)) => unknown(why),
-            (verdict, _, _) => verdict,
-        }
+            Verdict::Unknown { why } => self.all.as_ref().filter(|_| asked && !why.contains(PANIC)),
+            Verdict::Violated { .. } => self.all.as_ref(),
+            Verdict::Held { .. } => {
+                let asked = self.asked.as_ref().filter(|_| asked);
+                self.all.as_ref().or(self.rest.as_ref()).or(asked)
+            }
+        };
+        let Some(doubt) = doubt else { return verdict };
+        let seen = match &verdict {
+            Verdict::Unknown { .. } => String::new(),
+            Verdict::Held { .. } => "; what was seen of it held".to_owned(),
+            Verdict::Violated { evidence, .. } => {
+                let says = evidence.first().map_or("", |evidence| &evidence.says);
+                format!("; what was seen of it is a violation: {says}")
+            }
+        };
+        Verdict::Unknown { why: format!("{doubt}{seen}") }
     }
 }
 

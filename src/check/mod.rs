@@ -64,6 +64,7 @@ mod karpenter;
 mod leftovers;
 mod making;
 mod maximum;
+mod name;
 mod pod_safety;
 mod reaction;
 mod scale_down;
@@ -74,7 +75,8 @@ mod verdict;
 
 pub use catalogue::{catalogue, explain};
 pub use expectation::{Citation, Expectation, Kind, Level, Versions};
-pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, judge};
+pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, judge, nothing_applies};
+pub use name::Name;
 pub use verdict::{Evidence, Tally, Verdict};
 
 use crate::terms::Provider;

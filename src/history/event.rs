@@ -77,6 +77,9 @@ pub struct StepEvent {
     pub says: String,
     /// What became of it.
     pub change: StepChange,
+    /// It is well if what it waits for does not come.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_fail: bool,
 }
 
 /// What became of a step.
@@ -264,7 +267,7 @@ pub struct LogEvent {
     pub line: String,
 }
 
-/// How late the harness itself was since it last told.
+/// How late the harness itself was so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LagEvent {
     /// The latest that one of its own timers was, in virtual microseconds.

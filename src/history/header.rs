@@ -52,6 +52,13 @@ pub struct ScenarioFacts {
     pub convicts: Vec<Code>,
 }
 
+impl ScenarioFacts {
+    /// All that it asks for: what it exercises, and what must be convicted.
+    pub fn claims(&self) -> impl Iterator<Item = &Code> {
+        self.expect.iter().chain(&self.convicts)
+    }
+}
+
 /// The subject of a run, as it really ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubjectFacts {

@@ -22,6 +22,7 @@ mod quantity;
 mod replicas;
 mod scaling;
 mod servers;
+mod steps;
 mod track;
 
 use std::time::Duration;
@@ -45,6 +46,7 @@ pub use pods::{Mount, Pod, Toleration, pods};
 pub use replicas::{hosts, running, starts};
 pub use scaling::{ScaleWrite, scale_writes};
 pub use servers::{POOL_LABEL, Server, servers};
+pub use steps::{missed, overdue};
 pub use track::{Seen, Spell, Track, Tracks};
 
 /// Of two things that one watch and one call have shown, closer together than this, nobody knows which came first.

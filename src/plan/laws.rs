@@ -53,7 +53,11 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         span().prop_map(Step::Wait),
         span()
-            .prop_map(|at_most| Step::Until(Until { condition: Condition::Running("web".into()), at_most })),
+            .prop_map(|at_most| Step::Until(Until {
+                condition: Condition::Running("web".into()),
+                at_most,
+                may_fail: false
+            })),
         (fault, prop::option::of(span())).prop_map(|(fault, lasting)| Step::Hurt(Hurt {
             name: "hurt".into(),
             fault,

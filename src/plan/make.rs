@@ -185,9 +185,11 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
         Step::Scale { workload, pods } => Act::Scale { workload: workload.clone(), pods: *pods },
         Step::Remove(workload) => Act::Remove(workload.clone()),
         Step::Wait(span) => Act::Wait(spans.period(*span)?),
-        Step::Until(Until { condition, at_most }) => {
-            Act::Until { condition: condition.clone(), at_most: spans.period(*at_most)? }
-        }
+        Step::Until(Until { condition, at_most, may_fail }) => Act::Until {
+            condition: condition.clone(),
+            at_most: spans.period(*at_most)?,
+            may_fail: *may_fail,
+        },
         Step::Hurt(Hurt { name, fault, lasting }) => Act::Hurt {
             name: name.clone(),
             fault: spans.fault(fault)?,

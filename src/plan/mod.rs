@@ -85,6 +85,9 @@ pub enum Act {
         condition: Condition,
         /// For so long at most.
         at_most: Period,
+        /// It is well if it does not come.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        may_fail: bool,
     },
     /// Something begins to hurt.
     Hurt {

@@ -15,6 +15,11 @@ impl Act {
         }
     }
 
+    /// Whether it is well if what it waits for does not come.
+    pub fn may_fail(&self) -> bool {
+        matches!(self, Act::Until { may_fail: true, .. })
+    }
+
     /// How long it takes at least.
     pub fn least(&self) -> Period {
         if let Act::Wait(period) = self { *period } else { Period::default() }

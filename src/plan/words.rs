@@ -12,7 +12,10 @@ pub(super) fn act(act: &Act) -> String {
         Act::Scale { workload, pods } => format!("scale {workload} to {}", count(*pods, "pod")),
         Act::Remove(workload) => format!("remove {workload}"),
         Act::Wait(period) => format!("wait for {period}"),
-        Act::Until { condition: of, at_most } => format!("until {}, for at most {at_most}", condition(of)),
+        Act::Until { condition: of, at_most, may_fail } => {
+            let may_fail = if *may_fail { ", which need not be" } else { "" };
+            format!("until {}, for at most {at_most}{may_fail}", condition(of))
+        }
         Act::Hurt { name, fault, lasting } => {
             let what = short(&serde_json::to_value(fault).unwrap_or_default());
             let lasting = lasting.map(|period| format!(", lasting {period}")).unwrap_or_default();

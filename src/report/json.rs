@@ -2,7 +2,8 @@
 //!
 //! One object: `schema` (a number; it grows when a field changes its meaning or goes, not when one is added), `scaleproof`
 //! (the version that wrote it), `verdict` (the worst of all runs: `held`, `convicted`, `unknown`, `violated`),
-//! `runs_by_verdict` and `findings_by_verdict` ([`Totals`]), and `runs`, each a [`Telling`] with its fields as they are
+//! `runs_by_verdict` and `findings_by_verdict` ([`Totals`]), `judged_on_claim` (in how many scenarios something was decided that
+//! they ask for), and `runs`, each a [`Telling`] with its fields as they are
 //! documented there. Times are whole milliseconds since the run began; an `event` is the index of an event in the history:
 //! the line with that index, counted from 0, after the header.
 
@@ -26,6 +27,9 @@ pub struct Document {
     pub runs_by_verdict: Totals,
     /// How many findings of all runs came out how.
     pub findings_by_verdict: Totals,
+    /// In how many scenarios something was decided that they ask for.
+    #[serde(default)]
+    pub judged_on_claim: usize,
     /// Each run.
     pub runs: Vec<Telling>,
 }
@@ -40,6 +44,7 @@ impl Document {
             verdict: Standing::of_all(tellings),
             runs_by_verdict: Totals::of(tellings.iter().map(|telling| telling.standing)),
             findings_by_verdict: Totals::of(findings.map(|finding| finding.standing)),
+            judged_on_claim: Telling::judged_on_claim(tellings),
             runs: tellings.to_vec(),
         }
     }

@@ -1,8 +1,9 @@
 //! Runs as `JUnit` XML: a suite for each run, a test case for each expectation.
 //!
 //! Which cases a suite has does not depend on what came out: the expectations that the scenario asks for, and all that always
-//! bind this provider. One of those that was not put to the test is skipped. Violated is a failure, unknown an error of type
-//! `unknown`, not applicable is skipped. Times are real; how long a run was in virtual time is a property.
+//! bind this provider. One of those that was not put to the test is skipped. A step that was overdue is one more. Violated is a
+//! failure, unknown an error of type `unknown`, not applicable is skipped. Times are real; how long a run was in virtual time is
+//! a property, and so is each step that waited in vain and may.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -11,8 +12,7 @@ use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, Te
 
 use super::telling::{Finding, Standing, Telling};
 use super::text::{self, Paint};
-use crate::check::catalogue;
-use crate::code::Code;
+use crate::check::{Name, catalogue};
 
 /// The report of these runs.
 pub fn document(tellings: &[Telling]) -> Result<String, quick_junit::SerializeError> {
@@ -45,13 +45,17 @@ fn suite(telling: &Telling, time: usize) -> TestSuite {
     for (name, value) in facts {
         suite.add_property(Property::new(name, value));
     }
-    let found: BTreeMap<&Code, &Finding> =
+    for overdue in telling.overdue.iter().filter(|overdue| overdue.may_fail) {
+        suite.add_property(Property::new("overdue", text::overdue(overdue)));
+    }
+    let found: BTreeMap<&Name, &Finding> =
         telling.findings.iter().map(|finding| (&finding.code, finding)).collect();
     let binding =
         catalogue().into_iter().filter(|one| one.always && one.providers.contains(&telling.provider));
-    let codes: BTreeSet<&Code> = binding.map(|one| &one.code).chain(found.keys().copied()).collect();
-    for code in codes {
-        let mut case = TestCase::new(code.as_str(), status(telling, found.get(code).copied()));
+    let names: BTreeSet<Name> =
+        binding.map(|one| one.code.clone().into()).chain(found.keys().copied().cloned()).collect();
+    for case_name in names {
+        let mut case = TestCase::new(case_name.to_string(), status(telling, found.get(&case_name).copied()));
         case.set_classname(&name);
         suite.add_test_case(case);
     }

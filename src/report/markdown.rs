@@ -14,12 +14,13 @@ const BLOCKS: usize = 50;
 pub fn summary(tellings: &[Telling]) -> String {
     let runs = Totals::of(tellings.iter().map(|telling| telling.standing));
     let mut page = format!(
-        "### scaleproof: {}\n\n{} runs: {} held, {} violated, {} unknown\n\n",
+        "### scaleproof: {}\n\n{} runs: {} held, {} violated, {} unknown; {}\n\n",
         Standing::of_all(tellings).word(),
         tellings.len(),
         runs.held,
         runs.violated,
-        runs.unknown
+        runs.unknown,
+        text::judged_on_claim(tellings, 0)
     );
     page.push_str("| verdict | scenario | subject | seed | held | violated | unknown | virtual time |\n");
     page.push_str("|---|---|---|--:|--:|---|---|--:|\n");
@@ -42,6 +43,7 @@ pub fn summary(tellings: &[Telling]) -> String {
             since_start(Duration::from_millis(telling.lasted_ms)),
         );
     }
+    waited_in_vain(&mut page, tellings);
     let bad = || tellings.iter().filter(|telling| telling.standing >= Standing::Unknown);
     for telling in bad().take(BLOCKS) {
         block(&mut page, telling);
@@ -50,6 +52,15 @@ pub fn summary(tellings: &[Telling]) -> String {
         let _ = writeln!(page, "\nand {} more that did not hold: see the JSON report.", rest + 1);
     }
     page
+}
+
+/// Steps that waited in vain, as they may; the others stand among what is unknown.
+fn waited_in_vain(page: &mut String, tellings: &[Telling]) {
+    for telling in tellings {
+        for late in telling.overdue.iter().filter(|late| late.may_fail) {
+            let _ = writeln!(page, "\n{}: {}", cell(&telling.scenario), escaped(&text::overdue(late)));
+        }
+    }
 }
 
 fn block(page: &mut String, telling: &Telling) {

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::telling::{Standing, Telling};
 use super::text::printable;
-use crate::code::Code;
+use crate::check::Name;
 
 /// Which scenarios have not always had the same verdicts. Nothing, if none was run more than once.
 ///
@@ -41,7 +41,7 @@ pub fn told<'a>(tellings: impl IntoIterator<Item = &'a Telling>) -> Option<Strin
 
 /// What differs, a line each; nothing if they agree.
 fn differences(rounds: &[&Telling]) -> Option<String> {
-    let codes: BTreeSet<&Code> = rounds
+    let codes: BTreeSet<&Name> = rounds
         .iter()
         .flat_map(|telling| &telling.findings)
         .filter(|finding| finding.asked)
@@ -66,7 +66,7 @@ fn differences(rounds: &[&Telling]) -> Option<String> {
         let found = |telling: &Telling| {
             telling.findings.iter().find(|finding| finding.code == *code).map(|finding| finding.standing)
         };
-        differ(code.as_str(), &|telling| found(telling).unwrap_or(Standing::NotApplicable));
+        differ(&code.to_string(), &|telling| found(telling).unwrap_or(Standing::NotApplicable));
     }
     (!lines.is_empty()).then_some(lines)
 }

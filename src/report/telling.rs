@@ -2,15 +2,17 @@
 //!
 //! It is also the shape of the JSON report, so its fields are stable: new ones may come, none changes its meaning.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::around::around;
 use super::moment::{lasted, ms, of_event};
 use super::notes::Notes;
 use super::repeat;
-use crate::check::{Evidence, Judged, Judgement, Level, Outcome, Verdict, catalogue};
-use crate::code::Code;
-use crate::history::{AccountEvent, History, What};
+use crate::check::{Evidence, Judged, Judgement, Level, Name, Outcome, Verdict, catalogue};
+use crate::history::query::missed;
+use crate::history::{AccountEvent, History, StepEvent, What};
 use crate::terms::{Provider, Version};
 
 /// How many events are shown around those that convict.
@@ -47,6 +49,9 @@ pub struct Telling {
     pub standing: Standing,
     /// What was judged, by code.
     pub findings: Vec<Finding>,
+    /// The steps that waited in vain.
+    #[serde(default)]
+    pub overdue: Vec<Overdue>,
     /// What was left at the end, if the run came so far.
     pub account: Option<AccountEvent>,
     /// Why the history is not whole, if it is not.
@@ -73,11 +78,28 @@ pub enum Standing {
     Violated,
 }
 
-/// What was found out about one expectation.
+/// A step that waited in vain.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Overdue {
+    /// Which, counted from 1.
+    pub step: usize,
+    /// What it waited for, in words.
+    pub says: String,
+    /// What was there instead.
+    pub instead: String,
+    /// Whether that is well: the scenario says that it may fail. Otherwise it is a finding, too.
+    pub may_fail: bool,
+    /// The index of the event in the history that says so.
+    pub event: usize,
+    /// The virtual milliseconds since the run began.
+    pub at_ms: u64,
+}
+
+/// What was found out about one expectation, or about a step of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Its code.
-    pub code: Code,
+    /// Its code, or `step 4`.
+    pub code: Name,
     /// Its promise; empty for a code that nobody knows.
     pub promise: String,
     /// How binding it is.
@@ -147,8 +169,7 @@ impl Telling {
         let notes = Notes::of(history);
         let findings: Vec<Finding> =
             judgement.judged.iter().map(|judged| finding(history, &notes, judged)).collect();
-        let told = findings.iter().map(|finding| finding.standing);
-        let standing = told.filter(|standing| *standing != Standing::NotApplicable).max();
+        let standing = standing(&findings);
         let account = history.events.iter().rev().find_map(|event| match &event.what {
             What::Account(account) => Some(account.clone()),
             _ => None,
@@ -166,8 +187,9 @@ impl Telling {
             time: header.time.clone(),
             lasted_ms: ms(lasted(history)),
             took_ms: history.events.last().map_or(0, |event| event.real_us / 1000),
-            standing: standing.unwrap_or(Standing::Unknown),
+            standing,
             findings,
+            overdue: overdue(history),
             account,
             cut_short: history.cut_short.clone(),
             repeat: repeat::command(header),
@@ -178,6 +200,18 @@ impl Telling {
     /// How many findings of which kind.
     pub fn totals(&self) -> Totals {
         Totals::of(self.findings.iter().map(|finding| finding.standing))
+    }
+
+    /// Whether anything that the scenario asks for was decided.
+    pub fn is_judged_on_claim(&self) -> bool {
+        let decided = [Standing::Held, Standing::Convicted, Standing::Violated];
+        self.findings.iter().any(|finding| finding.asked && decided.contains(&finding.standing))
+    }
+
+    /// In how many scenarios something was decided that they ask for.
+    pub fn judged_on_claim(tellings: &[Telling]) -> usize {
+        let judged = tellings.iter().filter(|telling| telling.is_judged_on_claim());
+        judged.map(|telling| &telling.scenario).collect::<BTreeSet<_>>().len()
     }
 
     /// The findings of a standing.
@@ -220,9 +254,17 @@ impl Totals {
     }
 }
 
+/// The worst of what was found. What holds for any scenario is no answer to one of which nothing applies.
+fn standing(findings: &[Finding]) -> Standing {
+    let asked = || findings.iter().filter(|finding| finding.asked).map(|finding| finding.standing);
+    let worst = findings.iter().map(|finding| finding.standing).max().unwrap_or(Standing::Unknown);
+    let foreign = asked().next().is_some() && asked().all(|standing| standing == Standing::NotApplicable);
+    if foreign && worst <= Standing::Held { Standing::NotApplicable } else { worst }
+}
+
 fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
     let convicts = &history.header.scenario.convicts;
-    let wanted = convicts.contains(&judged.code);
+    let wanted = judged.code.code().is_some_and(|code| convicts.contains(code));
     // A subject that is wrong on purpose may break more than it is known for.
     let forgiven = wanted || (!convicts.is_empty() && !judged.asked);
     let mut finding = Finding {
@@ -258,8 +300,20 @@ fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
     finding
 }
 
-fn cited(code: &Code) -> Vec<Cited> {
-    let expectation = catalogue().into_iter().find(|expectation| expectation.code == *code);
+fn overdue(history: &History) -> Vec<Overdue> {
+    let told = |(event, step, instead): (usize, &StepEvent, &str)| Overdue {
+        step: step.step + 1,
+        says: step.says.clone(),
+        instead: instead.to_owned(),
+        may_fail: step.may_fail,
+        event,
+        at_ms: of_event(history, event).map_or(0, ms),
+    };
+    missed(history).map(told).collect()
+}
+
+fn cited(name: &Name) -> Vec<Cited> {
+    let expectation = catalogue().into_iter().find(|expectation| *name == expectation.code);
     let cites = expectation.map_or(&[][..], |expectation| expectation.cite);
     let cited = cites.iter().map(|cite| Cited { document: cite.where_.to_owned(), url: cite.url.to_owned() });
     cited.collect()

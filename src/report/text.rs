@@ -1,12 +1,13 @@
 //! A run for a terminal or a log. A failure is readable in ten lines: what was promised, what happened, what was around it,
 //! and how to see it again. Whether there are colours, the caller decides.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::time::Duration;
 
 use super::moment::since_start;
 use super::notes::euros;
-use super::telling::{Finding, Proof, Shown, Standing, Telling, Totals};
+use super::telling::{Finding, Overdue, Proof, Shown, Standing, Telling, Totals};
 
 /// So many proofs of a violation are shown; the rest is counted.
 const PROOFS: usize = 3;
@@ -62,6 +63,9 @@ pub fn run(telling: &Telling, paint: Paint) -> String {
         for finding in telling.that(standing) {
             let _ = writeln!(text, "  {}", one_line(finding, paint));
         }
+    }
+    for late in telling.overdue.iter().filter(|late| late.may_fail) {
+        line(&mut text, "  ", &overdue(late));
     }
     if telling.findings.is_empty() {
         text.push_str("  nothing was judged: the scenario expects nothing, and nothing that always binds was put to the test\n");
@@ -139,6 +143,12 @@ fn told(text: &mut String, proof: &Proof, alone: bool, paint: Paint) {
     }
 }
 
+/// A step that waited in vain, as it may.
+pub(super) fn overdue(late: &Overdue) -> String {
+    let at = since_start(Duration::from_millis(late.at_ms));
+    format!("step {} was overdue at +{at}, as it may be: {}  {}", late.step, late.instead, late.says)
+}
+
 /// A finding in one line.
 fn one_line(finding: &Finding, paint: Paint) -> String {
     let word = paint.standing(finding.standing, finding.standing.word());
@@ -195,6 +205,14 @@ pub fn table(tellings: &[Telling], paint: Paint) -> String {
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
     }
     text + &totals(tellings)
+}
+
+/// How many scenarios were judged on what they ask for, of those that ran and of those that did not apply.
+pub fn judged_on_claim(tellings: &[Telling], foreign: usize) -> String {
+    let ran: BTreeSet<&str> = tellings.iter().map(|telling| telling.scenario.as_str()).collect();
+    let judged = Telling::judged_on_claim(tellings);
+    let not = if foreign == 0 { String::new() } else { format!(", {foreign} are not applicable") };
+    format!("judged on their claim: {judged} of {} scenarios{not}", ran.len() + foreign)
 }
 
 /// The totals of many runs.

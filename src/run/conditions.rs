@@ -44,22 +44,22 @@ impl Stage {
                 let count = pods(workload);
                 let wanted = count.all - count.ending;
                 (wanted == 0 || count.running < wanted)
-                    .then(|| format!("{} of {wanted} pods of {workload} run", count.running))
+                    .then(|| format!("{} of {wanted} pods of {workload} ran", count.running))
             }
             Condition::Unschedulable(workload) => {
-                (pods(workload).unschedulable == 0).then(|| format!("no pod of {workload} is unschedulable"))
+                (pods(workload).unschedulable == 0).then(|| format!("no pod of {workload} was unschedulable"))
             }
             Condition::Gone(workload) => {
                 let all = pods(workload).all;
-                (all > 0).then(|| format!("{all} pods of {workload} are there"))
+                (all > 0).then(|| format!("{all} pods of {workload} were there"))
             }
             Condition::Servers { pool, count } => {
                 let there = self.machines_by_pool().get(pool).copied().unwrap_or(0);
-                (there != *count).then(|| format!("{pool} has {there} servers"))
+                (there != *count).then(|| format!("{pool} had {there} servers"))
             }
             Condition::ReadyNodes { pool, count } => {
                 let ready = live.ready_nodes(self.pool_label, pool);
-                (ready != *count as usize).then(|| format!("{pool} has {ready} ready nodes"))
+                (ready != *count as usize).then(|| format!("{pool} had {ready} ready nodes"))
             }
             Condition::Ordered(pool) => {
                 let events = self.events();
@@ -74,7 +74,7 @@ impl Stage {
                 (!back).then(|| format!("nothing of {pool} was given back"))
             }
             Condition::Bitten(name) => {
-                (!self.healing.ward().has_bitten(name)).then(|| format!("{name} has hurt nobody"))
+                (!self.healing.ward().has_bitten(name)).then(|| format!("{name} had hurt nobody"))
             }
         }
     }

@@ -193,6 +193,8 @@ async fn play(
         // What a subject does that was never itself shows nothing.
         Some(missing) => recorder.record(What::Trouble(format!("failed to reach a steady state {missing}"))),
     }
+    // From here on nothing is judged: how late the harness was is told up to here.
+    recorder.record(lag(clock));
     recorder.record(What::Phase(Phase::Account));
     let account = stage.account();
     recorder.record(What::Account(account));
@@ -211,7 +213,8 @@ async fn perform(
     let last = clock.now() + order.plan.longest.0;
     for (number, planned) in order.plan.steps.iter().enumerate() {
         let step = |change| {
-            recorder.record(What::Step(StepEvent { step: number, says: planned.says.clone(), change }));
+            let (says, may_fail) = (planned.says.clone(), planned.act.may_fail());
+            recorder.record(What::Step(StepEvent { step: number, says, change, may_fail }));
         };
         step(StepChange::Begun);
         let left = last - clock.now();
@@ -239,7 +242,7 @@ async fn act(
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
         Act::Remove(workload) => stage.remove(workload).await?,
         Act::Wait(period) => drop(stage.clock.sleep(period.0.min(left)).await),
-        Act::Until { condition, at_most } => return Ok(stage.until(condition, at_most.0.min(left)).await),
+        Act::Until { condition, at_most, .. } => return Ok(stage.until(condition, at_most.0.min(left)).await),
         Act::Hurt { name, fault, lasting } => {
             let lasting = lasting.map(|lasting| lasting.0);
             stage.healing.inject(name, &planned.says, fault, lasting).map_err(RunError::Fault)?;
@@ -258,13 +261,15 @@ async fn act(
 async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
     loop {
         clock.sleep(LAG_EVERY).await;
-        let lag = clock.lag();
-        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        recorder.record(What::Lag(LagEvent {
-            late_us: micros(lag.late_max),
-            starved_us: micros(lag.starved_max),
-        }));
+        recorder.record(lag(&clock));
     }
+}
+
+/// How late the harness itself was so far.
+fn lag(clock: &VirtualClock) -> What {
+    let lag = clock.lag();
+    let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+    What::Lag(LagEvent { late_us: micros(lag.late_max), starved_us: micros(lag.starved_max) })
 }
 
 /// Why a run has not come to its end. Reads after "failed to".

@@ -48,6 +48,13 @@ pub struct Scenario {
     pub converge: Option<Span>,
 }
 
+impl Scenario {
+    /// All that it asks for: what it exercises, and what must be convicted.
+    pub fn claims(&self) -> impl Iterator<Item = &Code> {
+        self.expect.iter().chain(&self.convicts)
+    }
+}
+
 /// What there is when a scenario begins.
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -314,8 +321,10 @@ pub enum Step {
 pub struct Until {
     /// What.
     pub condition: Condition,
-    /// For so long at most; then the run goes on all the same, and the checks decide.
+    /// For so long at most; then the run goes on all the same, and nobody knows what was asked for.
     pub at_most: Span,
+    /// It is well if it does not come: the scenario shows that, or is about something else.
+    pub may_fail: bool,
 }
 
 /// Something begins to hurt: `{never_registers: {pool: small}, name: lost, lasting: 20m}`.

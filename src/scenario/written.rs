@@ -127,7 +127,8 @@ impl Beside {
 impl<'de> Deserialize<'de> for Until {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut written = Beside::read(from)?;
-        Ok(Until { at_most: written.take("at_most")?, condition: written.choice()? })
+        let may_fail = written.take::<Option<bool>, _>("may_fail")?.unwrap_or_default();
+        Ok(Until { at_most: written.take("at_most")?, may_fail, condition: written.choice()? })
     }
 }
 
@@ -160,7 +161,12 @@ impl JsonSchema for Until {
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let at_most = generator.subschema_for::<Span>();
-        beside(&Condition::json_schema(generator), &[("at_most", at_most, true)])
+        let may_fail = json_schema!({
+            "description": "Whether it is well if it does not come; otherwise nobody knows then what was asked for.",
+            "type": "boolean",
+        });
+        let fields = [("at_most", at_most, true), ("may_fail", may_fail, false)];
+        beside(&Condition::json_schema(generator), &fields)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use mock_clock::Time;
 use scaleproof::check::{Judgement, Outcome, Verdict, catalogue, judge};
-use scaleproof::history::{FaultChange, History, LagEvent, What};
+use scaleproof::history::{FaultChange, History, LagEvent, Phase, StepChange, StepEvent, What};
 use scaleproof::terms::{Provider, Version};
 
 use super::story::Story;
@@ -13,7 +13,7 @@ fn history(story: Story, code: &str) -> History {
 }
 
 fn outcome<'j>(judgement: &'j Judgement, code: &str) -> Option<&'j Outcome> {
-    judgement.judged.iter().find(|judged| judged.code.as_str() == code).map(|judged| &judged.outcome)
+    judgement.judged.iter().find(|judged| judged.code.to_string() == code).map(|judged| &judged.outcome)
 }
 
 /// What became of the expectation that was asked for, in a word.
@@ -51,7 +51,7 @@ fn what_was_asked_for_is_told_and_so_is_what_always_binds() {
     let judgement = judge(&history(bad().end(300), "MM-01"));
     assert!(judgement.overall().is_violated(), "by what always binds");
     assert_eq!(
-        judgement.violated().iter().map(scaleproof::code::Code::as_str).collect::<Vec<_>>(),
+        judgement.violated().iter().map(ToString::to_string).collect::<Vec<_>>(),
         ["SU-01"]
     );
 }
@@ -80,6 +80,61 @@ fn faults_that_never_bit_leave_unknown_what_was_asked_for() {
     };
     assert_eq!((told(&fault(good(), 0), "SU-01"), told(&fault(good(), 1), "SU-01")), ("unknown", "held"));
     assert_eq!((told(&fault(good(), 0), "MM-01"), told(&fault(bad(), 0), "SU-01")), ("held", "violated"));
+}
+
+fn step(second: u64, change: StepChange, may_fail: bool) -> impl Fn(Story) -> Story {
+    let says = "until all pods of web run, for at most 5m".to_owned();
+    let event = StepEvent { step: 2, says, change, may_fail };
+    move |story| story.what(second, What::Step(event.clone()))
+}
+
+#[test]
+fn what_was_waited_for_in_vain_leaves_unknown_what_was_asked_for() {
+    let overdue = |may_fail| step(250, StepChange::Overdue("0 of 2 pods of web ran".into()), may_fail);
+    let judgement = judge(&history(overdue(false)(good()).end(300), "SU-01"));
+    let why = |name: &str| match outcome(&judgement, name) {
+        Some(Outcome::Judged(Verdict::Unknown { why })) => why.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    assert_eq!(why("step 3"), "it was overdue: 0 of 2 pods of web ran");
+    assert_eq!(why("SU-01"), "step 3 was overdue: 0 of 2 pods of web ran; what was seen of it held");
+    assert!(matches!(outcome(&judgement, "MM-01"), Some(Outcome::Judged(Verdict::Held { .. }))), "always");
+    assert_eq!(told(&history(overdue(false)(bad()).end(300), "SU-01"), "SU-01"), "violated");
+    for story in [overdue(true)(good()), step(250, StepChange::Done, false)(good())] {
+        let judgement = judge(&history(story.end(300), "SU-01"));
+        assert!(judgement.overall().is_held() && outcome(&judgement, "step 3").is_none(), "{judgement:#?}");
+    }
+}
+
+#[test]
+fn what_happens_when_all_is_counted_takes_back_nothing() {
+    let counted = |story: Story| story.phase(280, Phase::Account);
+    let lag = What::Lag(LagEvent { late_us: 2_000_000, starved_us: 0 });
+    let trouble = What::Trouble("the cluster did not stop".into());
+    for after in [lag, trouble] {
+        let late = counted(good()).what(290, after.clone()).end(300);
+        assert_eq!(told(&history(late, "SU-01"), "SU-01"), "held", "{after:?}");
+        let early = counted(good().what(270, after.clone())).end(300);
+        assert_eq!(told(&history(early, "SU-01"), "SU-01"), "unknown", "{after:?}");
+    }
+    assert_eq!(told(&history(counted(good()), "SU-01"), "SU-01"), "held", "the end is missing");
+    assert_eq!(told(&history(good().status(279), "SU-01"), "SU-01"), "unknown");
+}
+
+#[test]
+fn in_an_unknown_run_it_is_told_what_was_seen() {
+    let lag = What::Lag(LagEvent { late_us: 2_000_000, starved_us: 0 });
+    let judgement = judge(&history(good().what(50, lag.clone()).end(300), "SU-01"));
+    let Some(Outcome::Judged(Verdict::Unknown { why })) = outcome(&judgement, "MM-01") else {
+        panic!("{judgement:#?}")
+    };
+    assert!(why.starts_with("the harness was 2000 ms late") && why.ends_with("what was seen of it held"), "{why}");
+    let judgement = judge(&history(bad().what(50, lag).end(300), "MM-01"));
+    let Some(Outcome::Judged(Verdict::Unknown { why })) = outcome(&judgement, "SU-01") else {
+        panic!("{judgement:#?}")
+    };
+    assert!(why.contains("what was seen of it is a violation: "), "{why}");
+    assert!(outcome(&judgement, "SF-12").is_none(), "never put to the test");
 }
 
 #[test]
@@ -144,7 +199,7 @@ fn the_correct_stories_convict_nobody_of_anything_that_always_binds() {
     for (code, case, verdict, story) in super::cases() {
         let judgement = judge(&history(story, code));
         let others: Vec<_> =
-            judgement.violated().into_iter().filter(|other| other.as_str() != code).collect();
+            judgement.violated().into_iter().filter(|other| other.to_string() != code).collect();
         if verdict == "held" && !others.is_empty() {
             wrong.push(format!("{code} {case}: {others:?}"));
         }

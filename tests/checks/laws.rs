@@ -202,7 +202,7 @@ fn calls_that_take_two_seconds_more_change_no_verdict() {
 
 fn outcome(history: &History, code: &str) -> Option<&'static str> {
     let judgement = judge(history);
-    let judged = judgement.judged.into_iter().find(|judged| judged.code.as_str() == code)?;
+    let judged = judgement.judged.into_iter().find(|judged| judged.code.to_string() == code)?;
     match judged.outcome {
         Outcome::Judged(verdict) => Some(word(&verdict)),
         Outcome::NotApplicable(_) => None,

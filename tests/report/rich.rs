@@ -37,12 +37,12 @@ impl Tell for Story {
     }
 
     fn says(self, from: u64, to: u64, step: usize, says: &str) -> Self {
-        let event = |change| What::Step(StepEvent { step, says: says.into(), change });
+        let event = |change| What::Step(StepEvent { step, says: says.into(), change, may_fail: false });
         self.what(from, event(StepChange::Begun)).what(to, event(StepChange::Done))
     }
 
     fn overdue(self, from: u64, to: u64, step: usize, says: &str) -> Self {
-        let event = |change| What::Step(StepEvent { step, says: says.into(), change });
+        let event = |change| What::Step(StepEvent { step, says: says.into(), change, may_fail: false });
         self.what(from, event(StepChange::Begun))
             .what(to, event(StepChange::Overdue("2 of 3 servers are there".into())))
     }
@@ -173,7 +173,7 @@ pub(crate) fn judged(verdicts: Vec<(&'static str, Outcome)>) -> Judgement {
             let code = Code::new(code);
             let expectation = catalogue().into_iter().find(|one| one.code == code).unwrap();
             let (promise, level) = (expectation.promise.to_owned(), Some(expectation.level));
-            Judged { code, promise, level, asked: true, outcome }
+            Judged { code: code.into(), promise, level, asked: true, outcome }
         })
         .collect();
     judged.sort_by(|one, other| one.code.cmp(&other.code));

@@ -60,7 +60,7 @@ fn what_a_subject_writes_cannot_break_a_line_or_a_page() {
 fn a_negative_scenario_is_well_when_the_subject_is_convicted_and_not_when_it_is_not() {
     let mut history = rich();
     let mut judgement = rich_judgement(&history);
-    judgement.judged.retain(|judged| ["MM-01", "SD-01", "SD-02"].contains(&judged.code.as_str()));
+    judgement.judged.retain(|judged| ["MM-01", "SD-01", "SD-02"].contains(&judged.code.to_string().as_str()));
     judgement.judged[1].asked = false;
     let standings = |history: &History, judgement: &Judgement| -> Vec<Standing> {
         let told = Telling::of(history, judgement, None);

@@ -5,6 +5,7 @@
 
 mod abreast;
 mod errand;
+mod foreign;
 mod live;
 mod subject;
 
@@ -16,16 +17,15 @@ use mock_clock::{Clock as _, Mode, VirtualClock};
 
 use super::check::{exit, reports};
 use super::{complain, files, flavour, say};
-use crate::cloud;
 use crate::cluster::{Choice, ClusterError};
 use crate::exit::Exit;
-use crate::plan;
 use crate::report::text::{self, Paint};
 use crate::report::{Standing, Telling, stability};
 use crate::scenario::Scenario;
 use crate::terms::Version;
 use abreast::{Done, Seen};
 use errand::Errand;
+use foreign::{Foreign, planned};
 use live::Live;
 use subject::Subject;
 
@@ -74,6 +74,13 @@ pub(super) struct Arguments {
     /// Run each scenario so often, with one seed after the other, and say which verdicts are not always the same
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     repeat: u64,
+    /// End with an exit code that is not 0 unless so many scenarios were judged on their claim: nothing that a run cannot put to
+    /// the test passes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    min_judged: usize,
+    /// Say of each scenario whether it would be run or is not applicable, and why not, and run none
+    #[arg(long)]
+    list: bool,
     /// So many runs at a time: as many as there are processors, if left out
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     jobs: Option<u32>,
@@ -90,7 +97,17 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
     }
     let scenarios = scenarios(&arguments.scenarios)?;
     let first = arguments.seed.unwrap_or_else(drawn_seed);
-    let parts = cast(arguments, scenarios, first)?;
+    let (parts, foreign) = cast(arguments, &scenarios, first)?;
+    if arguments.list {
+        return list(&scenarios, &foreign);
+    }
+    for line in foreign.lines() {
+        say(&line)?;
+    }
+    if parts.is_empty() {
+        complain("error: failed to find a scenario that is about this subject");
+        return Err(Exit::BadInput);
+    }
     let directory = directory(arguments)?;
     say(&format!("{}, seed {first}; histories in {}", who(&parts), directory.display()))?;
     let mut live = Live::new(parts.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
@@ -118,7 +135,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         // It goes if nothing worth keeping is in it.
         let _ = std::fs::remove_dir(&directory);
     }
-    finish(arguments, &directory, &errands, done, interrupted)
+    finish(arguments, &directory, &errands, done, (foreign.count(), interrupted))
 }
 
 /// All scenarios there are. All are read first, so that a mistake in the last is told before the first has run.
@@ -142,34 +159,42 @@ struct Part {
 }
 
 /// Who is asked in which scenario: whoever was named; otherwise each scenario has the flavour that it is about. Scenarios
-/// that are not about their subject are told, and left out.
-fn cast(arguments: &Arguments, scenarios: Vec<(PathBuf, Scenario)>, seed: u64) -> Result<Vec<Part>, Exit> {
+/// that are not about their subject are left out, and given beside the others.
+fn cast(
+    arguments: &Arguments,
+    scenarios: &[(PathBuf, Scenario)],
+    seed: u64,
+) -> Result<(Vec<Part>, Foreign), Exit> {
     let mut subjects: BTreeMap<String, Subject> = BTreeMap::new();
-    let (mut parts, mut wrong) = (Vec::new(), false);
+    let (mut parts, mut foreign, mut wrong) = (Vec::new(), Foreign::default(), false);
     for (path, scenario) in scenarios {
-        let name = arguments.subject.as_deref().map_or_else(|| flavour::of(&scenario), Ok)?;
+        let name = arguments.subject.as_deref().map_or_else(|| flavour::of(scenario), Ok)?;
         if !subjects.contains_key(name) {
             let version = arguments.subject_version;
             subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
         }
         let subject = subjects[name].clone();
-        match plan::make(&scenario, &subject.profile, seed, &cloud::room) {
-            Ok(plan) => parts.push(Part { scenario: path, replicas: plan.replicas, subject }),
-            Err(error) if error.is_about_subject() => {
-                say(&format!("not applicable {}: {error}", path.display()))?;
-            }
+        match planned(scenario, &subject, seed) {
+            Ok(Ok(plan)) => parts.push(Part { scenario: path.clone(), replicas: plan.replicas, subject }),
+            Ok(Err(why)) => foreign.add(path.clone(), why),
             Err(error) => {
                 complain(&format!("error: {}: failed to {error}", path.display()));
                 wrong = true;
             }
         }
     }
-    if parts.is_empty() && !wrong {
-        let names: Vec<&str> = subjects.values().map(|subject| subject.profile.name.as_str()).collect();
-        complain(&format!("error: failed to find a scenario that is about {}", names.join(" or ")));
-        wrong = true;
+    if wrong { Err(Exit::BadInput) } else { Ok((parts, foreign)) }
+}
+
+/// Says of each scenario whether it would be run, and runs none.
+fn list(scenarios: &[(PathBuf, Scenario)], foreign: &Foreign) -> Result<Exit, Exit> {
+    for (path, _) in scenarios {
+        match foreign.why(path) {
+            None => say(&format!("applicable {}", path.display()))?,
+            Some(why) => say(&format!("not applicable {}: {why}", path.display()))?,
+        }
     }
-    if wrong { Err(Exit::BadInput) } else { Ok(parts) }
+    Ok(Exit::Held)
 }
 
 /// Who is asked, and how much.
@@ -265,7 +290,7 @@ fn finish(
     directory: &Path,
     errands: &[Errand],
     done: Vec<Done>,
-    interrupted: bool,
+    (foreign, interrupted): (usize, bool),
 ) -> Result<Exit, Exit> {
     let missing = errands.len() - done.len();
     let failed = done.iter().find_map(|done| done.as_ref().err()).map(|(exit, _)| *exit);
@@ -276,6 +301,7 @@ fn finish(
     if tellings.len() > 1 {
         say(&format!("\n{}", text::table(&tellings, paint())))?;
     }
+    say(&text::judged_on_claim(&tellings, foreign))?;
     // What an interruption cut short is of no round.
     let rounds = tellings.iter().filter(|telling| !interrupted || telling.cut_short.is_none());
     if let Some(told) = stability::told(rounds) {
@@ -288,11 +314,21 @@ fn finish(
         .filter(|exit| *exit != Exit::Unknown)
         .unwrap_or_else(|| exit(Standing::of_all(&tellings)))
     {
-        Exit::Held if interrupted => Exit::Unknown,
+        Exit::Held if interrupted || too_few_judged(arguments, &tellings) => Exit::Unknown,
         exit => exit,
     };
     say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
     Ok(exit)
+}
+
+/// Whether fewer scenarios were judged on their claim than were to be, which is told.
+fn too_few_judged(arguments: &Arguments, tellings: &[Telling]) -> bool {
+    let (judged, least) = (Telling::judged_on_claim(tellings), arguments.min_judged);
+    let few = judged < least;
+    if few {
+        complain(&format!("scenarios judged on their claim: {judged}, and --min-judged asks for {least}"));
+    }
+    few
 }
 
 /// Colours are for terminals.

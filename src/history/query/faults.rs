@@ -6,7 +6,7 @@ use mock_clock::Time;
 
 use super::Spell;
 use crate::code::Code;
-use crate::history::{FaultChange, History, Phase, What};
+use crate::history::{Event, FaultChange, History, Phase, What};
 
 /// A fault for the time it was there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,13 +53,13 @@ pub fn began_phase(history: &History, phase: Phase) -> Option<Time> {
     history.events.iter().find(|event| event.what == What::Phase(phase)).map(|event| event.at)
 }
 
-/// The latest the harness ever was, and the event that tells it.
-pub fn worst_lag(history: &History) -> Option<(Duration, usize)> {
-    let late = |(event, happened): (usize, &crate::history::Event)| match &happened.what {
+/// The latest the harness ever was in these events, and the event that tells it.
+pub fn worst_lag(events: &[Event]) -> Option<(Duration, usize)> {
+    let late = |(event, happened): (usize, &Event)| match &happened.what {
         What::Lag(lag) => Some((Duration::from_micros(lag.late_us.max(lag.starved_us)), event)),
         _ => None,
     };
-    history.events.iter().enumerate().filter_map(late).max()
+    events.iter().enumerate().filter_map(late).max()
 }
 
 #[cfg(test)]
@@ -93,6 +93,6 @@ mod tests {
     fn the_worst_lag_counts() {
         let lag = |late_us, starved_us| What::Lag(LagEvent { late_us, starved_us });
         let history = history(vec![(0, lag(5, 900)), (1, lag(40, 3))]);
-        assert_eq!(worst_lag(&history), Some((Duration::from_micros(900), 0)));
+        assert_eq!(worst_lag(&history.events), Some((Duration::from_micros(900), 0)));
     }
 }

@@ -21,6 +21,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use super::moment::since_start;
 use super::notes::{Notes, euros};
 use super::telling::{Standing, Telling};
+use super::text;
 use crate::history::History;
 use lane::Band;
 use pins::Pins;
@@ -73,6 +74,7 @@ fn heading(history: &History, telling: &Telling) -> Markup {
             dl { @for (name, value) in facts(history, telling) { div { dt { (name) } dd { (value) } } } }
             p.repeat { span { "repeat" } code { (telling.repeat) } }
             @if let Some(why) = &telling.cut_short { p.warning { "This history is not whole: " (why) } }
+            @for late in telling.overdue.iter().filter(|late| late.may_fail) { p.warning { (text::overdue(late)) } }
             @for deviation in &telling.deviations { p.warning { "Otherwise than documented: " (deviation) } }
         }
     }
