@@ -24,6 +24,9 @@ pub mod world;
 
 pub mod history;
 
+// What a scenario expects is asked of events, while they happen and afterwards.
+pub mod matter;
+
 pub mod check;
 
 pub mod report;

@@ -21,6 +21,9 @@ use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
+/// The label by which a pod says to which workload of the scenario it belongs.
+pub const WORKLOAD_LABEL: &str = "app";
+
 /// How a subject buys nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

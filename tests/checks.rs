@@ -10,6 +10,8 @@ mod bounds;
 mod cluster_api;
 #[path = "checks/configuration.rs"]
 mod configuration;
+#[path = "checks/expected.rs"]
+mod expected;
 #[path = "checks/fault_tolerance.rs"]
 mod fault_tolerance;
 #[path = "checks/hygiene.rs"]

@@ -8,6 +8,8 @@ mod bad;
 mod health;
 #[path = "subjects/orphans.rs"]
 mod orphans;
+#[path = "subjects/own_words.rs"]
+mod own_words;
 #[path = "subjects/telling.rs"]
 mod telling;
 #[path = "subjects/workshop.rs"]

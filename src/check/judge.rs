@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::asserted::{Asserted, asserted};
 use super::catalogue::find;
 use super::{Expectation, Level, Name, Verdict, catalogue};
 use crate::code::Code;
@@ -99,6 +100,7 @@ pub fn judge(history: &History) -> Judgement {
             judged.push(told(expectation, false, Outcome::Judged(doubts.over(verdict, false))));
         }
     }
+    judged.extend(asserted(history).map(|asserted| expected(asserted, &doubts)));
     judged.extend(overdue(history).map(|(_, step, instead)| unreached(step, instead)));
     judged.sort_by(|one, other| one.code.cmp(&other.code));
     Judgement { judged }
@@ -113,6 +115,13 @@ fn unheard_of(code: &Code) -> Judged {
     let why = format!("this version knows no expectation {code}: judge the history with a newer one");
     let outcome = Outcome::Judged(Verdict::Unknown { why });
     Judged { code: code.clone().into(), promise: String::new(), level: None, asked: true, outcome }
+}
+
+/// What a step of the scenario says itself.
+fn expected(asserted: Asserted, doubts: &Doubts) -> Judged {
+    let Asserted { step, promise, verdict } = asserted;
+    let outcome = Outcome::Judged(doubts.over(verdict, true));
+    Judged { code: Name::Step(step + 1), promise, level: None, asked: true, outcome }
 }
 
 /// What a step waited for has not come: whatever the scenario is about did not come to pass as it meant to.

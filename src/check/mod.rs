@@ -48,6 +48,7 @@ macro_rules! thread {
 }
 
 mod arrivals;
+mod asserted;
 mod backoff;
 mod blocked;
 mod bounds;

@@ -13,7 +13,7 @@ pub(super) const NODE_LEASES: &str = "kube-node-lease";
 pub(super) type Key = (String, String);
 
 /// Objects by kind.
-type Objects = BTreeMap<&'static str, BTreeMap<Key, Value>>;
+type Objects = BTreeMap<String, BTreeMap<Key, Value>>;
 
 /// The cluster as it is.
 #[derive(Clone, Debug, Default)]
@@ -47,9 +47,9 @@ impl Live {
         self.shared.objects.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn put(&self, kind: &'static str, key: Key, object: Option<Value>) {
+    pub(super) fn put(&self, kind: &str, key: Key, object: Option<Value>) {
         let mut objects = self.objects();
-        let of_kind = objects.entry(kind).or_default();
+        let of_kind = objects.entry(kind.to_owned()).or_default();
         match object {
             Some(object) => of_kind.insert(key, object),
             None => of_kind.remove(&key),

@@ -45,20 +45,39 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Watches from now on what is always watched, and these.
-    pub fn start(client: &Client, clock: &VirtualClock, tell: &Tell, also: &[Watched]) -> Observer {
+    /// Watches from now on what is always watched, and these; and what else somebody `wants` to know of, which may be of a kind
+    /// that there is not.
+    pub fn start(
+        client: &Client,
+        clock: &VirtualClock,
+        tell: &Tell,
+        also: &[Watched],
+        wants: &[ApiResource],
+    ) -> Observer {
         let live = Live::default();
         let (listed, all_listed) = watch::channel(0);
-        let listed = Arc::new(listed);
+        let (listed, nobody_waits) = (Arc::new(listed), Arc::new(watch::channel(0).0));
         let mut watches = JoinSet::new();
-        for &(group, version, kind, namespace) in ALWAYS.iter().chain(also) {
-            let resource = ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind));
+        let mut known: Vec<&str> = Vec::new();
+        let all = ALWAYS.iter().chain(also).map(|&(group, version, kind, namespace)| {
+            (ApiResource::from_gvk(&GroupVersionKind::gvk(group, version, kind)), namespace, &listed)
+        });
+        let all: Vec<_> = all.chain(wants.iter().map(|it| (it.clone(), None, &nobody_waits))).collect();
+        for (resource, namespace, listed) in &all {
+            // One that is watched in one namespace is not watched in the others.
+            if known.contains(&resource.kind.as_str()) {
+                continue;
+            }
+            if namespace.is_none() {
+                known.push(&resource.kind);
+            }
             let api: Api<DynamicObject> = match namespace {
-                Some(namespace) => Api::namespaced_with(client.clone(), namespace, &resource),
-                None => Api::all_with(client.clone(), &resource),
+                Some(namespace) => Api::namespaced_with(client.clone(), namespace, resource),
+                None => Api::all_with(client.clone(), resource),
             };
+            let kind = resource.kind.clone();
             let eye = Eye { kind, live: live.clone(), tell: Arc::clone(tell), lists: AtomicUsize::new(0) };
-            let (clock, listed) = (clock.clone(), Arc::clone(&listed));
+            let (clock, listed, resource) = (clock.clone(), Arc::clone(listed), resource.clone());
             watches.spawn(async move {
                 let mut see = |sight| eye.see(sight, &listed);
                 follow_as(clock, api, &resource, &mut see).await;
@@ -81,7 +100,7 @@ impl Observer {
 
 /// The watch of one kind.
 struct Eye {
-    kind: &'static str,
+    kind: String,
     live: Live,
     tell: Tell,
     lists: AtomicUsize,
@@ -108,11 +127,11 @@ impl Eye {
         // An object of the API that cannot be written again does not exist.
         let mut object = serde_json::to_value(object).unwrap_or_default();
         if object["kind"].is_null() {
-            object["kind"] = self.kind.into();
+            object["kind"] = self.kind.as_str().into();
         }
         let is_node = self.kind == "Node" && change == Change::Modified;
-        let before = is_node.then(|| self.live.object(self.kind, &namespace, &name)).flatten();
-        let quiet = match self.kind {
+        let before = is_node.then(|| self.live.object(&self.kind, &namespace, &name)).flatten();
+        let quiet = match self.kind.as_str() {
             "Lease" => namespace == NODE_LEASES && change == Change::Modified,
             "Node" => {
                 before.is_some_and(|before| without_heartbeat(before) == without_heartbeat(object.clone()))
@@ -123,10 +142,10 @@ impl Eye {
         let last = (change != Change::Deleted).then(|| object.clone());
         // Whoever waits for it finds it in the history.
         if !quiet {
-            let event = ObjectEvent { change, kind: self.kind.to_owned(), namespace, name, object };
+            let event = ObjectEvent { change, kind: self.kind.clone(), namespace, name, object };
             (self.tell)(What::Object(event));
         }
-        self.live.put(self.kind, key, last);
+        self.live.put(&self.kind, key, last);
     }
 }
 

@@ -1,5 +1,8 @@
 //! Texts that mean something: periods, versions, codes, names, shares of a machine. A schema names them by `format`.
 
+use serde_json::Value;
+
+use super::path::selected;
 use crate::code::Code;
 use crate::terms::{Period, Version};
 
@@ -16,7 +19,7 @@ pub(super) struct Format {
 }
 
 /// All of them.
-pub(super) const FORMATS: [Format; 6] = [
+pub(super) const FORMATS: [Format; 8] = [
     Format {
         name: "period",
         what: "a period",
@@ -53,6 +56,18 @@ pub(super) const FORMATS: [Format; 6] = [
         looks: "it looks like 512Mi or 2Gi",
         fits: |text| memory(text).is_some(),
     },
+    Format {
+        name: "euros",
+        what: "an amount of money",
+        looks: "it looks like 0.05, in quotes",
+        fits: |text| euros(text).is_some(),
+    },
+    Format {
+        name: "path",
+        what: "a path into an object",
+        looks: "paths look like .status.replicas or .status.conditions[?(@.type=='Ready')].status",
+        fits: |text| selected(text, &Value::Null).is_some(),
+    },
 ];
 
 /// What Kubernetes takes for the name of almost anything.
@@ -78,6 +93,16 @@ pub fn memory(text: &str) -> Option<u64> {
         Some(gibibytes) => digits(gibibytes)?.checked_mul(1024),
         None => digits(text.strip_suffix("Mi")?),
     }
+}
+
+/// Thousandths of a euro.
+pub fn euros(text: &str) -> Option<u64> {
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str, most| {
+        let fits = (1..=most).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        if fits { text.parse::<u64>().ok() } else { None }
+    };
+    Some(digits(whole, 6)? * 1000 + digits(&format!("{part:0<3}"), 3)?)
 }
 
 fn digits(text: &str) -> Option<u64> {

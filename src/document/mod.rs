@@ -10,12 +10,14 @@ mod keyed;
 mod mistake;
 mod near;
 mod node;
+mod path;
 
-pub use format::{cpu, memory};
+pub use format::{cpu, euros, memory};
 pub use keyed::Keyed;
 pub use mistake::{Mistake, Mistakes, Place};
 pub use near::meant;
 pub use node::{Entry, Node, Value};
+pub use path::selected;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

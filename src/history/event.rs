@@ -42,6 +42,8 @@ pub enum What {
     Log(LogEvent),
     /// The harness itself was late.
     Lag(LagEvent),
+    /// What the servers have cost so far, where the scenario expects something of that.
+    Bill(BillEvent),
     /// What was left at the end.
     Account(AccountEvent),
     /// The harness could not do or see something: whatever depends on it is unknown.
@@ -274,6 +276,13 @@ pub struct LagEvent {
     pub late_us: u64,
     /// The longest that one of its threads waited for a processor, in real microseconds.
     pub starved_us: u64,
+}
+
+/// What the servers have cost so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BillEvent {
+    /// In thousandths of a euro.
+    pub cost_millis: u64,
 }
 
 /// What was there at the end.

@@ -10,7 +10,7 @@ pub mod query;
 pub mod recorder;
 
 pub use event::{
-    AccountEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent, ObjectEvent, Phase,
+    AccountEvent, BillEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent, ObjectEvent, Phase,
     ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, What,
 };
 pub use file::HistoryError;

@@ -7,7 +7,7 @@ use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
 use crate::scenario::{
-    ByHand, CallMatch, DisruptionSpec, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec, Scenario, Span,
+    ByHand, CallMatch, DisruptionSpec, Expect, FaultSpec, FixedNode, GroupByHand, Hurt, Matter, PoolSpec, Scenario, Span,
     Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
@@ -100,6 +100,7 @@ fn market(step: &Step) -> Option<(&'static str, Provider)> {
                 | FaultSpec::PausedGroup { .. },
             ..
         }) => ("machine deployments", Provider::Clusterapi),
+        Step::Expect(Expect { matter: Matter::Bill { .. }, .. }) => ("the bill", Provider::Hetzner),
         Step::Pool(_) => ("a pool that is an object", Provider::Karpenter),
         Step::Hurt(Hurt { fault: FaultSpec::ZombieKubelets { .. }, .. }) => {
             ("kubelets that outlive their node", Provider::Karpenter)
@@ -190,6 +191,10 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
             at_most: spans.period(*at_most)?,
             may_fail: *may_fail,
         },
+        Step::Expect(Expect { matter, when, meanwhile }) => {
+            let when = when.lasting(spans.fixed(when.span())?);
+            Act::Expect(Expect { matter: matter.clone(), when, meanwhile: *meanwhile })
+        }
         Step::Hurt(Hurt { name, fault, lasting }) => Act::Hurt {
             name: name.clone(),
             fault: spans.fault(fault)?,

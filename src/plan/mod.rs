@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, EditedBy, FateSpec, FaultSpec, FixedNode, GroupDeed, NodeDeed,
-    PoolEdit, Span, SubjectDeed, VolumeSpec, Workload, WorkloadKind,
+    Apart, CallMatch, Condition, Edit, EditedBy, Expect, FateSpec, FaultSpec, FixedNode, GroupDeed, Matter, NodeDeed,
+    PoolEdit, Span, SubjectDeed, VolumeSpec, When, Workload, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 
@@ -89,6 +89,8 @@ pub enum Act {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         may_fail: bool,
     },
+    /// Something must be so; its time is a duration.
+    Expect(Expect),
     /// Something begins to hurt.
     Hurt {
         /// What it is called.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Act, Plan, words};
+use super::{Act, Expect, Plan, Span, When, words};
 use crate::scenario::FixedNode;
 use crate::terms::{Period, Pool, Room};
 
@@ -11,6 +11,7 @@ impl Act {
     pub fn bound(&self) -> Period {
         match self {
             Act::Wait(period) | Act::Until { at_most: period, .. } => *period,
+            Act::Expect(expect) => lasts(expect),
             _ => Period::default(),
         }
     }
@@ -22,7 +23,19 @@ impl Act {
 
     /// How long it takes at least.
     pub fn least(&self) -> Period {
-        if let Act::Wait(period) = self { *period } else { Period::default() }
+        match self {
+            Act::Wait(period) => *period,
+            Act::Expect(expect) if !matches!(expect.when, When::Within(_)) => lasts(expect),
+            _ => Period::default(),
+        }
+    }
+}
+
+/// How long the run waits for what is expected.
+fn lasts(expect: &Expect) -> Period {
+    match expect.when.span() {
+        Span::Fixed(period) if !expect.meanwhile => period,
+        _ => Period::default(),
     }
 }
 

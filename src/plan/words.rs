@@ -3,7 +3,9 @@
 use serde_json::Value;
 
 use super::Act;
-use crate::scenario::{Condition, GroupDeed, NodeDeed, PoolEdit, Span, SubjectDeed, Workload, WorkloadKind};
+use crate::scenario::{
+    Condition, Expect, GroupDeed, Matter, NodeDeed, PoolEdit, Span, SubjectDeed, When, Workload, WorkloadKind,
+};
 
 /// A step.
 pub(super) fn act(act: &Act) -> String {
@@ -16,6 +18,7 @@ pub(super) fn act(act: &Act) -> String {
             let may_fail = if *may_fail { ", which need not be" } else { "" };
             format!("until {}, for at most {at_most}{may_fail}", condition(of))
         }
+        Act::Expect(of) => expect(of),
         Act::Hurt { name, fault, lasting } => {
             let what = short(&serde_json::to_value(fault).unwrap_or_default());
             let lasting = lasting.map(|period| format!(", lasting {period}")).unwrap_or_default();
@@ -62,6 +65,50 @@ fn condition(of: &Condition) -> String {
         Condition::Ordered(pool) => format!("something was ordered for {pool}"),
         Condition::GivenBack(pool) => format!("something of {pool} was given back"),
         Condition::Bitten(fault) => format!("{fault} has hurt"),
+    }
+}
+
+fn expect(Expect { matter: what, when, meanwhile }: &Expect) -> String {
+    let Span::Fixed(period) = when.span() else { return "expect something".to_owned() };
+    let when = match when {
+        When::Within(_) => format!("within {period}"),
+        When::Throughout(_) => format!("throughout {period}"),
+        When::Never(_) => format!("never for {period}"),
+    };
+    let meanwhile = if *meanwhile { ", meanwhile" } else { "" };
+    format!("expect {when}: {}{meanwhile}", matter(what))
+}
+
+fn matter(of: &Matter) -> String {
+    let mine = |of: &Option<String>| of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
+    let word = |state: Value| state.as_str().map(|word| format!("{word} ")).unwrap_or_default();
+    match of {
+        Matter::Running(workload) => format!("all pods of {workload} run"),
+        Matter::Unschedulable(workload) => format!("a pod of {workload} is unschedulable"),
+        Matter::Gone(workload) => format!("all pods of {workload} are gone"),
+        Matter::Pods { workload, state, count } => {
+            format!("{count} {}pods{}", word(serde_json::to_value(state).unwrap_or_default()), mine(workload))
+        }
+        Matter::Nodes { pool, state, count } => {
+            format!("{count} {}nodes{}", word(serde_json::to_value(state).unwrap_or_default()), mine(pool))
+        }
+        Matter::ReadyNodes { pool, count } => format!("{count} ready nodes of {pool}"),
+        Matter::Servers { pool, count } => format!("{count} servers{}", mine(pool)),
+        Matter::Size { pool, count } => format!("the size of {pool} is {count}"),
+        Matter::Ordered(pool) => format!("something is ordered for {pool}"),
+        Matter::GivenBack(pool) => format!("something of {pool} is given back"),
+        Matter::Orders { pool, count } => format!("{count} machines ordered{}", mine(pool)),
+        Matter::Bill { at_most_millis: most } => {
+            format!("all servers have cost at most €{}.{:03}", most / 1000, most % 1000)
+        }
+        Matter::Bitten(fault) => format!("{fault} has hurt"),
+        Matter::Object { kind, name, path, condition, is, .. } => {
+            let name = name.as_ref().map(|name| format!(" {name}")).unwrap_or_default();
+            let what = path.as_ref().or(condition.as_ref());
+            let what = what.map_or_else(|| " is there".to_owned(), |what| format!(" has {what}"));
+            let is = is.as_ref().map(|is| format!(" {is}")).unwrap_or_default();
+            format!("{kind}{name}{what}{is}")
+        }
     }
 }
 

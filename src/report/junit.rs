@@ -1,9 +1,9 @@
 //! Runs as `JUnit` XML: a suite for each run, a test case for each expectation.
 //!
 //! Which cases a suite has does not depend on what came out: the expectations that the scenario asks for, and all that always
-//! bind this provider. One of those that was not put to the test is skipped. A step that was overdue is one more. Violated is a
-//! failure, unknown an error of type `unknown`, not applicable is skipped. Times are real; how long a run was in virtual time is
-//! a property, and so is each step that waited in vain and may.
+//! bind this provider, of which one that was not put to the test is skipped; each step that is judged itself; and `steps`, that none
+//! of the others has waited in vain. Violated is a failure, unknown an error of type `unknown`, not applicable is skipped. Times are
+//! real; how long a run was in virtual time is a property, and so is each step that waited in vain and may.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -45,21 +45,43 @@ fn suite(telling: &Telling, time: usize) -> TestSuite {
     for (name, value) in facts {
         suite.add_property(Property::new(name, value));
     }
-    for overdue in telling.overdue.iter().filter(|overdue| overdue.may_fail) {
-        suite.add_property(Property::new("overdue", text::overdue(overdue)));
+    for late in telling.overdue.iter().filter(|late| late.may_fail) {
+        suite.add_property(Property::new("overdue", text::overdue(late)));
     }
-    let found: BTreeMap<&Name, &Finding> =
-        telling.findings.iter().map(|finding| (&finding.code, finding)).collect();
+    let overdue = |finding: &&Finding| telling.overdue.iter().any(|late| finding.code == Name::Step(late.step));
+    let found: BTreeMap<&Name, &Finding> = telling
+        .findings
+        .iter()
+        .filter(|finding| !overdue(finding))
+        .map(|finding| (&finding.code, finding))
+        .collect();
     let binding =
         catalogue().into_iter().filter(|one| one.always && one.providers.contains(&telling.provider));
     let names: BTreeSet<Name> =
         binding.map(|one| one.code.clone().into()).chain(found.keys().copied().cloned()).collect();
-    for case_name in names {
-        let mut case = TestCase::new(case_name.to_string(), status(telling, found.get(&case_name).copied()));
+    let mut add = |case_name: String, status| {
+        let mut case = TestCase::new(case_name, status);
         case.set_classname(&name);
         suite.add_test_case(case);
+    };
+    for one in names {
+        let promise = found.get(&one).filter(|_| one.code().is_none()).map(|step| format!(": {}", step.promise));
+        add(format!("{one}{}", promise.unwrap_or_default()), status(telling, found.get(&one).copied()));
     }
+    let in_vain = telling.findings.iter().find(overdue);
+    add("steps".to_owned(), in_vain.map_or_else(TestCaseStatus::success, |late| unknown(telling, &steps(late))));
     suite
+}
+
+/// That a step has waited in vain.
+fn steps(late: &Finding) -> String {
+    format!("{}: {}: {}", late.code, late.why.as_deref().unwrap_or_default(), late.promise)
+}
+
+fn unknown(telling: &Telling, why: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_type("unknown").set_message(why).set_description(back(telling));
+    status
 }
 
 fn status(telling: &Telling, finding: Option<&Finding>) -> TestCaseStatus {
@@ -76,11 +98,7 @@ fn status(telling: &Telling, finding: Option<&Finding>) -> TestCaseStatus {
             status.set_message(why);
             status
         }
-        Standing::Unknown => {
-            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
-            status.set_type("unknown").set_message(why).set_description(back(telling));
-            status
-        }
+        Standing::Unknown => unknown(telling, why),
         Standing::Violated => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             let told = text::violation(finding, Paint::Plain) + &back(telling);

@@ -152,7 +152,12 @@ fn other(what: &What) -> Option<String> {
         What::Account(account) => Some(counted(account)),
         What::Trouble(words) => Some(format!("the harness has trouble: {words}")),
         What::End => Some("the run is over".to_owned()),
-        What::Object(_) | What::Server(_) | What::Call(_) | What::Log(_) | What::Lag(_) => None,
+        What::Object(_)
+        | What::Server(_)
+        | What::Call(_)
+        | What::Log(_)
+        | What::Lag(_)
+        | What::Bill(_) => None,
     }
 }
 
@@ -177,6 +182,7 @@ pub(super) fn plain(what: &What) -> String {
                 lag.starved_us / 1000
             )
         }
+        What::Bill(bill) => format!("the servers have cost {}", euros(bill.cost_millis)),
         told => other(told).unwrap_or_default(),
     }
 }

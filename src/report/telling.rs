@@ -271,7 +271,7 @@ fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
         code: judged.code.clone(),
         promise: judged.promise.clone(),
         level: judged.level,
-        cited: cited(&judged.code),
+        cited: cited(&judged.code, history.header.subject.provider),
         asked: judged.asked,
         standing: Standing::Unknown,
         exercised: None,
@@ -312,11 +312,14 @@ fn overdue(history: &History) -> Vec<Overdue> {
     missed(history).map(told).collect()
 }
 
-fn cited(name: &Name) -> Vec<Cited> {
+/// Where something is promised; the subject's own documents first.
+fn cited(name: &Name, provider: Provider) -> Vec<Cited> {
     let expectation = catalogue().into_iter().find(|expectation| *name == expectation.code);
     let cites = expectation.map_or(&[][..], |expectation| expectation.cite);
     let cited = cites.iter().map(|cite| Cited { document: cite.where_.to_owned(), url: cite.url.to_owned() });
-    cited.collect()
+    let mut cited: Vec<Cited> = cited.collect();
+    cited.sort_by_key(|cited| (provider == Provider::Karpenter) != cited.document.starts_with("Karpenter"));
+    cited
 }
 
 fn proof(history: &History, notes: &Notes<'_>, evidence: &Evidence) -> Proof {

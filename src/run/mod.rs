@@ -5,6 +5,7 @@
 
 mod conditions;
 mod deeds;
+mod expected;
 mod healing;
 mod market;
 mod replica;
@@ -217,8 +218,11 @@ async fn perform(
             recorder.record(What::Step(StepEvent { step: number, says, change, may_fail }));
         };
         step(StepChange::Begun);
+        stage.tell_bill(&order.plan);
         let left = last - clock.now();
-        match act(stage, order, planned, left).await? {
+        let instead = act(stage, order, (number, planned), left).await?;
+        stage.tell_bill(&order.plan);
+        match instead {
             None => step(StepChange::Done),
             Some(instead) => step(StepChange::Overdue(instead)),
         }
@@ -227,6 +231,7 @@ async fn perform(
     stage.healing.ward().heal_all();
     recorder.record(What::Phase(Phase::Converge));
     clock.sleep(order.plan.converge.0).await;
+    stage.tell_bill(&order.plan);
     Ok(())
 }
 
@@ -234,7 +239,7 @@ async fn perform(
 async fn act(
     stage: &mut Stage,
     order: &Order,
-    planned: &Planned,
+    (number, planned): (usize, &Planned),
     left: Duration,
 ) -> Result<Option<String>, RunError> {
     match &planned.act {
@@ -247,6 +252,7 @@ async fn act(
             let lasting = lasting.map(|lasting| lasting.0);
             stage.healing.inject(name, &planned.says, fault, lasting).map_err(RunError::Fault)?;
         }
+        Act::Expect(expect) => stage.expect(number, expect, left).await,
         Act::Heal(name) => stage.healing.heal(name),
         Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
         Act::Group { deed, pool } => stage.do_to_group(deed, pool).await?,

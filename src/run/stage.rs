@@ -10,7 +10,7 @@ use mock_clock::{Clock as _, VirtualClock};
 
 use super::healing::Healing;
 use super::market::{self, Wanted};
-use super::{Order, Place, RunError, workload};
+use super::{Order, Place, RunError, expected, workload};
 use crate::cloud::{self, Cloud};
 use crate::cluster::{Access, Cluster, Observer};
 use crate::door::Door;
@@ -18,7 +18,7 @@ use crate::fault::{Victims, Ward};
 use crate::history::{AccountEvent, Recorder, What};
 use crate::plan::{Plan, Workload};
 use crate::subject::Replica;
-use crate::terms::Karpenter;
+use crate::terms::{Karpenter, Provider};
 use crate::world::{ClusterApi, FixedNode, Timetable, World};
 
 /// How long pods of the beginning may take to run; some never shall.
@@ -29,6 +29,8 @@ const MOMENT: Duration = Duration::from_millis(1);
 /// All parts of a run, as they stand.
 pub(super) struct Stage {
     pub(super) clock: VirtualClock,
+    /// How the subject buys nodes.
+    pub(super) provider: Provider,
     /// How a node says to which pool it belongs.
     pub(super) pool_label: &'static str,
     pub(super) karpenter: Option<Karpenter>,
@@ -85,7 +87,8 @@ impl Stage {
         let client = access.client().map_err(RunError::Cluster)?;
         let market = market::found(&client, clock, wanted).await?;
         let told = tell.clone() as crate::cluster::Tell;
-        let observer = Observer::start(&client, clock, &told, &market.kinds());
+        let also = expected::kinds(plan);
+        let observer = Observer::start(&client, clock, &told, &market.kinds(), &also);
         let (seed, pools) = (plan.seed, market.of_the_cloud(plan));
         let cloud_order = cloud::Order { clock, seed, pools, buyer: wanted.provider(), tell };
         let (cloud, servers) = Cloud::start(cloud_order).await.map_err(RunError::Cloud)?;
@@ -114,6 +117,7 @@ impl Stage {
         };
         let mut stage = Self {
             clock: clock.clone(),
+            provider: wanted.provider(),
             pool_label: wanted.pool_label(),
             karpenter: wanted.karpenter().cloned(),
             recorder: recorder.clone(),

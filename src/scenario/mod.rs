@@ -4,6 +4,7 @@
 //! a scenario means for one subject and one seed is decided by the plan.
 
 mod builtin;
+mod expect;
 mod fault;
 mod read;
 mod references;
@@ -11,6 +12,7 @@ mod span;
 mod written;
 
 pub use builtin::builtin;
+pub use expect::{Count, Expect, Matter, NodeState, PodState, When};
 pub use fault::{CallMatch, Edit, EditedBy, FateSpec, FaultSpec, Stage};
 pub use read::{Known, read, schema};
 pub use span::Span;
@@ -52,6 +54,11 @@ impl Scenario {
     /// All that it asks for: what it exercises, and what must be convicted.
     pub fn claims(&self) -> impl Iterator<Item = &Code> {
         self.expect.iter().chain(&self.convicts)
+    }
+
+    /// Whether it says itself what it expects: that is a claim on anybody.
+    pub fn expects_something(&self) -> bool {
+        self.steps.iter().any(|step| matches!(step, Step::Expect(_)))
     }
 }
 
@@ -300,6 +307,8 @@ pub enum Step {
     Wait(Span),
     /// Something is waited for.
     Until(Until),
+    /// Something must be so, and is judged.
+    Expect(Expect),
     /// Something begins to hurt.
     Hurt(Hurt),
     /// Something no longer hurts.

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use super::When;
 use super::read::{Judge, Known};
 use crate::code::Code;
 use crate::document::{Entry, Mistake, Node, meant};
@@ -118,6 +119,7 @@ impl<'a> Sight<'a> {
                 step.text().map(|name| self.workloads.remove(name));
             }
             "until" => self.until(step),
+            "expect" => self.expect(step),
             "hurt" => self.hurt(step),
             "heal" => self.heal(step),
             "node" | "group" => self.pool(step.get("pool")),
@@ -144,6 +146,39 @@ impl<'a> Sight<'a> {
         if let Some(fault) = step.get("bitten") {
             let known: Vec<&str> = self.faults.keys().copied().collect();
             self.named(fault, "fault", &known, "hurt");
+        }
+    }
+
+    fn expect(&mut self, step: &'a Node) {
+        self.until(step);
+        self.workload(step.get("pods").and_then(|of| of.get("workload")));
+        for name in ["nodes", "size", "orders"] {
+            self.pool(step.get(name).and_then(|of| of.get("pool")));
+        }
+        if step.entries().is_empty() {
+            return;
+        }
+        let told: Vec<&str> = When::WORDS.into_iter().filter(|word| step.get(word).is_some()).collect();
+        let hint = "within: at some moment of this time; throughout: at each; never: at none";
+        match told.as_slice() {
+            [_] => {}
+            [] => self.found.push(Mistake::at(step.place, "it does not say when").hint(hint)),
+            [one, other, ..] => {
+                let what = format!("it says both `{one}` and `{other}`");
+                self.found.push(Mistake::at(step.place, what).hint(hint));
+            }
+        }
+        for name in ["ordered", "given_back"] {
+            if let (Some(_), Some(time)) = (step.get(name), step.get("throughout")) {
+                let what = format!("`{name}` happens at a moment, and not throughout a time");
+                self.found.push(Mistake::at(time.place, what).hint("ask for it `within` a time or `never`"));
+            }
+        }
+        if let (Some(object), Some(_)) = (step.get("object"), step.get("object").and_then(|it| it.get("path")))
+            && let Some(condition) = object.get("condition")
+        {
+            let what = "it says both `path` and `condition`";
+            self.found.push(Mistake::at(condition.place, what).hint("a condition is found by its type alone"));
         }
     }
 

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value, json};
 
-use super::{ByHand, Condition, FaultSpec, GroupByHand, GroupDeed, Hurt, NodeDeed, Span, Until};
+use super::{ByHand, Condition, Expect, FaultSpec, GroupByHand, GroupDeed, Hurt, Matter, NodeDeed, Span, Until, When};
 use crate::document;
 use crate::terms::SubjectOption;
 
@@ -99,6 +99,13 @@ pub(super) fn settings<'de, D: Deserializer<'de>>(
     Ok(written.into_iter().map(|(option, value)| (option, text(value))).collect())
 }
 
+/// What one thing is, as a text, if anything is said.
+pub(super) fn setting<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    let written = Value::deserialize(from)?;
+    let text = written.as_str().map_or_else(|| written.to_string(), str::to_owned);
+    Ok((!written.is_null()).then_some(text))
+}
+
 /// A choice with other fields beside it.
 struct Beside(Map<String, Value>);
 
@@ -129,6 +136,24 @@ impl<'de> Deserialize<'de> for Until {
         let mut written = Beside::read(from)?;
         let may_fail = written.take::<Option<bool>, _>("may_fail")?.unwrap_or_default();
         Ok(Until { at_most: written.take("at_most")?, may_fail, condition: written.choice()? })
+    }
+}
+
+impl<'de> Deserialize<'de> for Expect {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut written = Beside::read(from)?;
+        let [within, throughout, never] = When::WORDS;
+        let times = [
+            written.take::<Option<Span>, _>(within)?.map(When::Within),
+            written.take::<Option<Span>, _>(throughout)?.map(When::Throughout),
+            written.take::<Option<Span>, _>(never)?.map(When::Never),
+        ];
+        let times: Vec<When> = times.into_iter().flatten().collect();
+        let [when] = times.as_slice() else {
+            return Err(D::Error::custom("it must say one of within, throughout and never"));
+        };
+        let meanwhile = written.take::<Option<bool>, _>("meanwhile")?.unwrap_or_default();
+        Ok(Expect { when: *when, meanwhile, matter: written.choice()? })
     }
 }
 
@@ -167,6 +192,22 @@ impl JsonSchema for Until {
         });
         let fields = [("at_most", at_most, true), ("may_fail", may_fail, false)];
         beside(&Condition::json_schema(generator), &fields)
+    }
+}
+
+impl JsonSchema for Expect {
+    fn schema_name() -> Cow<'static, str> {
+        "Expect".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let meanwhile = json_schema!({
+            "description": "Whether the next step begins at once.",
+            "type": "boolean",
+        });
+        let mut fields = vec![("meanwhile", meanwhile, false)];
+        fields.extend(When::WORDS.map(|word| (word, generator.subschema_for::<Span>(), false)));
+        beside(&Matter::json_schema(generator), &fields)
     }
 }
 

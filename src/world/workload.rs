@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::terms::{Period, Room, Taint};
 
 /// Every pod of a workload carries its name under this label.
-pub const LABEL: &str = "app";
+pub const LABEL: &str = crate::terms::WORKLOAD_LABEL;
 /// A pod says with this annotation how long it takes to end.
 pub(super) const ENDS_IN: &str = "scaleproof.dev/ends-in";
 

@@ -95,6 +95,7 @@ fn kind(event: &Event) -> &str {
         What::Subject(_) => "subject",
         What::Log(_) => "log",
         What::Lag(_) => "lag",
+        What::Bill(_) => "bill",
         What::Account(_) => "account",
         What::Trouble(_) => "trouble",
         What::End => "end",
