@@ -154,6 +154,33 @@ fn who_is_told_to_end_leaves_histories_and_nothing_else() {
     }
 }
 
+#[test]
+fn what_was_too_late_to_be_judged_is_tried_again_and_told() {
+    let folder = Folder::new("late");
+    let arguments = ["run", THREE[0], "--seed", "7", "--retry-late", "1", "--report", folder.text()];
+    let child = scaleproof(&arguments).spawn().unwrap();
+    until("the subject runs", || relatives(&folder).len() == 1);
+    // A process that is stopped is one that gets no processor.
+    let errand = errands(&child).remove(0);
+    let pid = Pid::from_raw(errand.file_name().unwrap().to_str().unwrap().parse().unwrap()).unwrap();
+    kill_process(pid, Signal::STOP).unwrap();
+    VirtualClock::start(Mode::Real, None).unwrap().sleep(Duration::from_millis(1500)).wait();
+    kill_process(pid, Signal::CONT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{out}");
+    assert!(out.contains("an attempt before was given up: the harness was "), "{out}");
+    for report in ["report.json", "junit.xml", "summary.md", "s3-the-network-plugin-is-late-7/history.jsonl"]
+    {
+        let report = fs::read_to_string(folder.0.join(report)).unwrap();
+        assert!(report.contains("late"), "{report}");
+    }
+    let again = fs::read_to_string(folder.0.join("junit.xml")).unwrap();
+    assert!(
+        again.contains("given up") && folder.0.join("s3-the-network-plugin-is-late-7-attempt-2").is_dir()
+    );
+}
+
 /// What has not begun to listen, and what is not waited for, is ended all the same, and is nobody's mistake.
 #[test]
 fn who_does_not_wait_is_obeyed_at_once() {

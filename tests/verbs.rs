@@ -79,6 +79,23 @@ fn every_suite_has_a_plan_for_every_profile_it_is_about() {
 }
 
 #[test]
+fn what_is_not_applicable_is_told_and_not_run() {
+    let foreign = "suites/conformance/scale-up/expendable-pods-buy-nothing.yaml";
+    let own = "suites/conformance/karpenter/annotated-nodes-stay.yaml";
+    let why = "nothing that it asks for applies: it is no promise of the provider karpenter";
+    let subject = ["--subject", "mock-autoscaler-karpenter"];
+    let (code, out, err) = run(&[&["run", foreign, own, "--list"], &subject[..]].concat());
+    let told = format!("not applicable {foreign}: {why}\napplicable {own}\n");
+    assert_eq!((code, out, err.as_str()), (0, told, ""));
+    let (code, out, err) = run(&[&["run", foreign], &subject[..]].concat());
+    assert_eq!((code, out), (64, format!("not applicable {foreign}: {why}\n")));
+    assert_eq!(err, "error: failed to find a scenario that is about this subject\n");
+    // What a scenario says itself, it asks of everybody.
+    let own_words = "suites/conformance/scale-up/one-node-does-for-two-small-pods.yaml";
+    assert!(run(&[&["run", own_words, "--list"], &subject[..]].concat()).1.starts_with("applicable "));
+}
+
+#[test]
 fn what_is_not_there_is_bad_input() {
     for arguments in [
         &["plan", "suites/none.yaml"][..],

@@ -352,7 +352,7 @@ async fn a_cluster_of_somebody_else_is_taken_in_real_time_only() {
     let told = Arc::clone(&events);
     let tell: scaleproof::cluster::Tell =
         Arc::new(move |what| told.lock().unwrap().push((Time::EPOCH, what)));
-    let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell, &[]);
+    let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell, &[], &[]);
     observer.until_listed().await;
     let world_of = |name: &'static str| {
         let client = access.client().unwrap();

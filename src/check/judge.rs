@@ -16,7 +16,7 @@ use super::catalogue::find;
 use super::{Expectation, Level, Name, Verdict, catalogue};
 use crate::code::Code;
 use crate::history::query::{TIE, fault_spells, overdue, worst_lag};
-use crate::history::{History, Phase, StepEvent, What};
+use crate::history::{Event, History, Phase, StepEvent, What};
 use crate::terms::{Provider, Version};
 
 /// Beyond this the harness was too late itself to say who came first, or that something came too late.
@@ -164,6 +164,8 @@ fn applies(expectation: &Expectation, provider: Provider, version: Option<Versio
     Ok(())
 }
 
+/// Stands between a doubt and what was seen in spite of it.
+pub const SEEN: &str = "; what was seen of it ";
 const PANIC: &str = "the check itself failed";
 
 /// The verdict of a check, whatever it does: a panic is our fault, and unknown.
@@ -179,6 +181,17 @@ fn words(panic: &(dyn Any + Send)) -> &str {
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it does not say why")
 }
 
+/// How late the harness itself was, and the event that tells it, if that was too much for any verdict.
+pub fn too_late(history: &History) -> Option<(Duration, usize)> {
+    worst_lag(before_account(history).0).filter(|(lag, _)| *lag > LAG_LIMIT)
+}
+
+/// What happened until everything was counted, and whether it came to that: nothing that happens later takes back what was seen.
+fn before_account(history: &History) -> (&[Event], bool) {
+    let counted = history.events.iter().position(|event| event.what == What::Phase(Phase::Account));
+    (&history.events[..counted.unwrap_or(history.events.len())], counted.is_some())
+}
+
 /// What makes a whole history doubtful.
 struct Doubts {
     /// Nothing can be told at all.
@@ -191,14 +204,12 @@ struct Doubts {
 
 impl Doubts {
     fn of(history: &History) -> Self {
-        // Once everything is counted, nothing that happens takes back what was seen.
-        let counted = history.events.iter().position(|event| event.what == What::Phase(Phase::Account));
-        let events = &history.events[..counted.unwrap_or(history.events.len())];
+        let (events, counted) = before_account(history);
         let trouble = events.iter().find_map(|event| match &event.what {
             What::Trouble(words) => Some(format!("the harness had trouble: {words}")),
             _ => None,
         });
-        let late = worst_lag(events).filter(|(lag, _)| *lag > LAG_LIMIT).map(|(lag, event)| {
+        let late = too_late(history).map(|(lag, event)| {
             format!(
                 "the harness was {} ms late itself (event {event}): run it on a machine with less to do",
                 lag.as_millis()
@@ -208,7 +219,7 @@ impl Doubts {
         let overdue = overdue(history).next();
         let overdue =
             overdue.map(|(_, step, instead)| format!("step {} was overdue: {instead}", step.step + 1));
-        let cut_short = history.cut_short.as_ref().filter(|_| counted.is_none());
+        let cut_short = history.cut_short.as_ref().filter(|_| !counted);
         let rest = cut_short.map(|why| format!("the history is cut short: {why}"));
         Self { all: late.or(trouble), rest, asked: overdue.or_else(bitless) }
     }
@@ -227,10 +238,10 @@ impl Doubts {
         let Some(doubt) = doubt else { return verdict };
         let seen = match &verdict {
             Verdict::Unknown { .. } => String::new(),
-            Verdict::Held { .. } => "; what was seen of it held".to_owned(),
+            Verdict::Held { .. } => format!("{SEEN}held"),
             Verdict::Violated { evidence, .. } => {
                 let says = evidence.first().map_or("", |evidence| &evidence.says);
-                format!("; what was seen of it is a violation: {says}")
+                format!("{SEEN}is a violation: {says}")
             }
         };
         Verdict::Unknown { why: format!("{doubt}{seen}") }

@@ -76,7 +76,7 @@ mod verdict;
 
 pub use catalogue::{catalogue, explain};
 pub use expectation::{Citation, Expectation, Kind, Level, Versions};
-pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, judge, nothing_applies};
+pub use judge::{Judged, Judgement, LAG_LIMIT, Outcome, SEEN, judge, nothing_applies, too_late};
 pub use name::Name;
 pub use verdict::{Evidence, Tally, Verdict};
 

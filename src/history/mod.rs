@@ -10,8 +10,8 @@ pub mod query;
 pub mod recorder;
 
 pub use event::{
-    AccountEvent, BillEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent, ObjectEvent, Phase,
-    ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, What,
+    AccountEvent, BillEvent, CallEvent, Change, Event, FaultChange, FaultEvent, LagEvent, LogEvent,
+    ObjectEvent, Phase, ServerEvent, StepChange, StepEvent, SubjectChange, SubjectEvent, What,
 };
 pub use file::HistoryError;
 pub use header::{ClusterFacts, Header, MachineFacts, ScenarioFacts, SubjectFacts};

@@ -112,8 +112,10 @@ impl Deeds {
 
     fn asked(&self, pool: Option<&str>, since: Time, buys: bool) -> u32 {
         let mine = |of: Option<&str>| pool.is_none() || pool == of;
-        let deeds =
-            self.done.iter().filter(|deed| deed.buys == buys && deed.at >= since && mine(deed.pool.as_deref()));
+        let deeds = self
+            .done
+            .iter()
+            .filter(|deed| deed.buys == buys && deed.at >= since && mine(deed.pool.as_deref()));
         let writes = scale_writes(self.scale.iter());
         let scaled = writes.iter().filter(|write| write.began >= since && mine(Some(&write.pool)));
         let machines: u64 = scaled

@@ -194,8 +194,7 @@ impl<'a> Watch<'a> {
             Some(format!(".status.conditions[?(@.type=='{condition}')].status"))
         });
         let wanted = is.as_deref().or_else(|| condition.as_ref().map(|_| "True"));
-        let objects: Vec<&Value> =
-            self.objects.named(kind, namespace.as_deref(), name.as_deref()).collect();
+        let objects: Vec<&Value> = self.objects.named(kind, namespace.as_deref(), name.as_deref()).collect();
         let found = |object: &Value| -> Vec<String> {
             let values = path.as_ref().and_then(|path| selected(path, object)).unwrap_or_default();
             values.into_iter().map(plain).collect()
@@ -228,10 +227,9 @@ impl<'a> Watch<'a> {
 fn kinds(matter: &Matter, provider: Provider) -> Vec<String> {
     let kinds: &[&str] = match (matter, provider) {
         (Matter::Object { kind, .. }, _) => return vec![kind.clone()],
-        (
-            Matter::Running(_) | Matter::Unschedulable(_) | Matter::Gone(_) | Matter::Pods { .. },
-            _,
-        ) => &["Pod"],
+        (Matter::Running(_) | Matter::Unschedulable(_) | Matter::Gone(_) | Matter::Pods { .. }, _) => {
+            &["Pod"]
+        }
         (Matter::Nodes { .. } | Matter::ReadyNodes { .. }, _) => &["Node"],
         (Matter::Servers { .. }, Provider::Clusterapi) => &["Machine"],
         (Matter::Size { .. }, Provider::Clusterapi) => &["MachineDeployment"],

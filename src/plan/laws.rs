@@ -4,8 +4,8 @@ use proptest::prelude::*;
 
 use super::{Act, Plan, PlanError, make};
 use crate::scenario::{
-    self, ByHand, Condition, FaultSpec, Given, Hurt, Known, NodeDeed, PoolSpec, Scenario, Span, Stage, Step,
-    SubjectDeed, Until,
+    self, ByHand, Condition, Expect, FaultSpec, Given, Hurt, Known, Matter, NodeDeed, PoolSpec, Scenario,
+    Span, Stage, Step, SubjectDeed, Until, When,
 };
 use crate::subject::{self, Profile};
 use crate::terms::{Period, Room, SubjectOption, Timer};
@@ -52,16 +52,20 @@ fn step() -> impl Strategy<Value = Step> {
     ];
     prop_oneof![
         span().prop_map(Step::Wait),
-        span()
-            .prop_map(|at_most| Step::Until(Until {
-                condition: Condition::Running("web".into()),
-                at_most,
-                may_fail: false
-            })),
+        span().prop_map(|at_most| Step::Until(Until {
+            condition: Condition::Running("web".into()),
+            at_most,
+            may_fail: false
+        })),
         (fault, prop::option::of(span())).prop_map(|(fault, lasting)| Step::Hurt(Hurt {
             name: "hurt".into(),
             fault,
             lasting
+        })),
+        span().prop_map(|span| Step::Expect(Expect {
+            matter: Matter::Running("web".into()),
+            when: When::Within(span),
+            meanwhile: false
         })),
         Just(Step::Node(ByHand { deed: NodeDeed::Cordon, pool: "small".into() })),
         span().prop_map(|span| Step::Subject(SubjectDeed::Pause(span))),
@@ -87,6 +91,7 @@ fn is_fixed(act: &Act) -> bool {
     match act {
         Act::Hurt { fault: FaultSpec::SlowKubelet { takes: span, .. }, .. }
         | Act::Subject(SubjectDeed::Pause(span)) => matches!(span, Span::Fixed(_)),
+        Act::Expect(expect) => matches!(expect.when.span(), Span::Fixed(_)),
         _ => true,
     }
 }
@@ -184,6 +189,10 @@ steps:
   - hurt: {calls: {on: {to: cloud, method: POST}, fate: lose_answer, first: 1}}
   - node: {pool: small, annotate: {key: a, value: b}}
   - subject: {pause: 30s}
+  - expect: {running: web, within: {timer: scan_interval}}
+  - expect: {servers: {pool: small, count: {at_most: 3}}, throughout: 1m}
+  - expect: {object: {kind: Node, condition: Ready}, never: 1m, meanwhile: true}
+  - until: {gone: web, at_most: 1m, may_fail: true}
 ",
     );
     let schedule = "\
@@ -204,7 +213,11 @@ steps
   T+1m … at most T+16m            hurt calls: calls(fate: lose_answer, first: 1, on: (method: POST, to: cloud))
   T+1m … at most T+16m            annotate (a=b) a node of small
   T+1m … at most T+16m            pause the subject for 30s
-  T+1m … at most T+16m            heal what hurts, and converge for at most 5m
-the end at most at T+21m; the run is ended after 37m20s whatever happens";
+  T+1m … at most T+16m            expect within 10s: all pods of web run
+  T+1m … at most T+16m10s         expect throughout 1m: at most 3 servers of small
+  T+2m … at most T+17m10s         expect never for 1m: Node has Ready, meanwhile
+  T+2m … at most T+17m10s         until all pods of web are gone, for at most 1m, which need not be
+  T+2m … at most T+18m10s         heal what hurts, and converge for at most 5m
+the end at most at T+23m10s; the run is ended after 40m10s whatever happens";
     assert_eq!(plan(&scenario, 7).unwrap().to_string(), schedule);
 }

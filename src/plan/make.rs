@@ -7,8 +7,8 @@ use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
 use crate::scenario::{
-    ByHand, CallMatch, DisruptionSpec, Expect, FaultSpec, FixedNode, GroupByHand, Hurt, Matter, PoolSpec, Scenario, Span,
-    Step, SubjectDeed, Until,
+    ByHand, CallMatch, DisruptionSpec, Expect, FaultSpec, FixedNode, GroupByHand, Hurt, Matter, PoolSpec,
+    Scenario, Span, Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
 use crate::terms::{Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers};
@@ -186,11 +186,9 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
         Step::Scale { workload, pods } => Act::Scale { workload: workload.clone(), pods: *pods },
         Step::Remove(workload) => Act::Remove(workload.clone()),
         Step::Wait(span) => Act::Wait(spans.period(*span)?),
-        Step::Until(Until { condition, at_most, may_fail }) => Act::Until {
-            condition: condition.clone(),
-            at_most: spans.period(*at_most)?,
-            may_fail: *may_fail,
-        },
+        Step::Until(Until { condition, at_most, may_fail }) => {
+            Act::Until { condition: condition.clone(), at_most: spans.period(*at_most)?, may_fail: *may_fail }
+        }
         Step::Expect(Expect { matter, when, meanwhile }) => {
             let when = when.lasting(spans.fixed(when.span())?);
             Act::Expect(Expect { matter: matter.clone(), when, meanwhile: *meanwhile })

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, EditedBy, Expect, FateSpec, FaultSpec, FixedNode, GroupDeed, Matter, NodeDeed,
-    PoolEdit, Span, SubjectDeed, VolumeSpec, When, Workload, WorkloadKind,
+    Apart, CallMatch, Condition, Edit, EditedBy, Expect, FateSpec, FaultSpec, FixedNode, GroupDeed, Matter,
+    NodeDeed, PoolEdit, Span, SubjectDeed, VolumeSpec, When, Workload, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 

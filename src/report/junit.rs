@@ -48,7 +48,11 @@ fn suite(telling: &Telling, time: usize) -> TestSuite {
     for late in telling.overdue.iter().filter(|late| late.may_fail) {
         suite.add_property(Property::new("overdue", text::overdue(late)));
     }
-    let overdue = |finding: &&Finding| telling.overdue.iter().any(|late| finding.code == Name::Step(late.step));
+    for attempt in &telling.attempts {
+        suite.add_property(Property::new("given up", text::given_up(attempt)));
+    }
+    let overdue =
+        |finding: &&Finding| telling.overdue.iter().any(|late| finding.code == Name::Step(late.step));
     let found: BTreeMap<&Name, &Finding> = telling
         .findings
         .iter()
@@ -65,11 +69,15 @@ fn suite(telling: &Telling, time: usize) -> TestSuite {
         suite.add_test_case(case);
     };
     for one in names {
-        let promise = found.get(&one).filter(|_| one.code().is_none()).map(|step| format!(": {}", step.promise));
+        let promise =
+            found.get(&one).filter(|_| one.code().is_none()).map(|step| format!(": {}", step.promise));
         add(format!("{one}{}", promise.unwrap_or_default()), status(telling, found.get(&one).copied()));
     }
     let in_vain = telling.findings.iter().find(overdue);
-    add("steps".to_owned(), in_vain.map_or_else(TestCaseStatus::success, |late| unknown(telling, &steps(late))));
+    add(
+        "steps".to_owned(),
+        in_vain.map_or_else(TestCaseStatus::success, |late| unknown(telling, &steps(late))),
+    );
     suite
 }
 

@@ -43,7 +43,7 @@ pub fn summary(tellings: &[Telling]) -> String {
             since_start(Duration::from_millis(telling.lasted_ms)),
         );
     }
-    waited_in_vain(&mut page, tellings);
+    asides(&mut page, tellings);
     let bad = || tellings.iter().filter(|telling| telling.standing >= Standing::Unknown);
     for telling in bad().take(BLOCKS) {
         block(&mut page, telling);
@@ -54,9 +54,13 @@ pub fn summary(tellings: &[Telling]) -> String {
     page
 }
 
-/// Steps that waited in vain, as they may; the others stand among what is unknown.
-fn waited_in_vain(page: &mut String, tellings: &[Telling]) {
+/// Attempts that were given up, and steps that waited in vain as they may; the others stand among what is unknown.
+fn asides(page: &mut String, tellings: &[Telling]) {
     for telling in tellings {
+        for attempt in &telling.attempts {
+            let told = escaped(&text::given_up(attempt));
+            let _ = writeln!(page, "\n{}: an attempt before was given up: {told}", cell(&telling.scenario));
+        }
         for late in telling.overdue.iter().filter(|late| late.may_fail) {
             let _ = writeln!(page, "\n{}: {}", cell(&telling.scenario), escaped(&text::overdue(late)));
         }

@@ -20,4 +20,4 @@ mod telling;
 
 pub use moment::since_start;
 pub use progress::{Follower, Progress};
-pub use telling::{Cited, Finding, Overdue, Proof, Shown, Standing, Telling, Totals};
+pub use telling::{Attempt, Cited, Finding, Overdue, Proof, Shown, Standing, Telling, Totals};

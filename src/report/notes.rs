@@ -152,12 +152,9 @@ fn other(what: &What) -> Option<String> {
         What::Account(account) => Some(counted(account)),
         What::Trouble(words) => Some(format!("the harness has trouble: {words}")),
         What::End => Some("the run is over".to_owned()),
-        What::Object(_)
-        | What::Server(_)
-        | What::Call(_)
-        | What::Log(_)
-        | What::Lag(_)
-        | What::Bill(_) => None,
+        What::Object(_) | What::Server(_) | What::Call(_) | What::Log(_) | What::Lag(_) | What::Bill(_) => {
+            None
+        }
     }
 }
 

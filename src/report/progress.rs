@@ -213,7 +213,12 @@ mod tests {
         let ready = json!({"conditions": [{"type": "Ready", "status": "True"}]});
         let events = [
             What::Phase(Phase::Act),
-            What::Step(StepEvent { step: 0, says: "deploy web".to_owned(), change: StepChange::Begun, may_fail: false }),
+            What::Step(StepEvent {
+                step: 0,
+                says: "deploy web".to_owned(),
+                change: StepChange::Begun,
+                may_fail: false,
+            }),
             object(Change::Added, "Node", "a", &ready),
             object(Change::Added, "Node", "b", &json!({})),
             object(Change::Added, "Pod", "runs", &json!({"phase": "Running"})),

@@ -6,17 +6,19 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::around::around;
+use super::around::{around, written};
 use super::moment::{lasted, ms, of_event};
 use super::notes::Notes;
 use super::repeat;
-use crate::check::{Evidence, Judged, Judgement, Level, Name, Outcome, Verdict, catalogue};
+use crate::check::{Evidence, Judged, Judgement, Level, Name, Outcome, Verdict, catalogue, too_late};
 use crate::history::query::missed;
 use crate::history::{AccountEvent, History, StepEvent, What};
 use crate::terms::{Provider, Version};
 
 /// How many events are shown around those that convict.
 const AROUND: usize = 4;
+/// How many lines of the subject's log.
+const LOG: usize = 5;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +56,12 @@ pub struct Telling {
     pub overdue: Vec<Overdue>,
     /// What was left at the end, if the run came so far.
     pub account: Option<AccountEvent>,
+    /// By how much the harness was late, in words, if that was too much for a verdict.
+    #[serde(default)]
+    pub late: Option<String>,
+    /// The attempts before this one, in which it was.
+    #[serde(default)]
+    pub attempts: Vec<Attempt>,
     /// Why the history is not whole, if it is not.
     pub cut_short: Option<String>,
     /// The command that repeats it.
@@ -93,6 +101,25 @@ pub struct Overdue {
     pub event: usize,
     /// The virtual milliseconds since the run began.
     pub at_ms: u64,
+}
+
+/// An attempt at a run in which the harness was too late for a verdict.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// By how much, in words.
+    pub late: String,
+    /// The virtual milliseconds that it took.
+    pub lasted_ms: u64,
+    /// Where its history is, if it is a file.
+    pub history: Option<String>,
+}
+
+impl Attempt {
+    /// What is kept of a run when it is done again.
+    pub fn of(telling: &Telling) -> Self {
+        let (late, history) = (telling.late.clone().unwrap_or_default(), telling.history.clone());
+        Self { late, lasted_ms: telling.lasted_ms, history }
+    }
 }
 
 /// What was found out about one expectation, or about a step of the scenario.
@@ -136,6 +163,9 @@ pub struct Proof {
     pub events: Vec<Shown>,
     /// A few events around them.
     pub around: Vec<Shown>,
+    /// What the subject wrote about then, as far as it is near and names the same.
+    #[serde(default)]
+    pub log: Vec<Shown>,
 }
 
 /// An event as it is shown.
@@ -191,6 +221,9 @@ impl Telling {
             findings,
             overdue: overdue(history),
             account,
+            late: too_late(history)
+                .map(|(late, _)| format!("the harness was {} ms late itself", late.as_millis())),
+            attempts: Vec::new(),
             cut_short: history.cut_short.clone(),
             repeat: repeat::command(header),
             history: stored.map(str::to_owned),
@@ -332,5 +365,6 @@ fn proof(history: &History, notes: &Notes<'_>, evidence: &Evidence) -> Proof {
         says: evidence.says.clone(),
         events: evidence.events.iter().map(show).collect(),
         around: around(history, notes, &evidence.events, AROUND).iter().map(show).collect(),
+        log: written(history, &evidence.events, LOG).iter().map(show).collect(),
     }
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::moment::since_start;
 use super::notes::euros;
-use super::telling::{Finding, Overdue, Proof, Shown, Standing, Telling, Totals};
+use super::telling::{Attempt, Finding, Overdue, Proof, Shown, Standing, Telling, Totals};
+use crate::check::SEEN;
 
 /// So many proofs of a violation are shown; the rest is counted.
 const PROOFS: usize = 3;
@@ -15,6 +16,10 @@ const PROOFS: usize = 3;
 const EVENTS: usize = 4;
 /// So many events around them, once there is one proof.
 const AROUND: usize = 2;
+
+/// So many lines of the subject's log beside them, and so much of each.
+const LOG: usize = 3;
+const WIDE: usize = 200;
 
 /// Whether words are coloured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,9 +64,14 @@ pub fn run(telling: &Telling, paint: Paint) -> String {
     if let Some(why) = &telling.cut_short {
         line(&mut text, "  the history is not whole: ", why);
     }
+    for attempt in &telling.attempts {
+        line(&mut text, "  an attempt before was given up: ", &given_up(attempt));
+    }
+    let mut doubt = String::new();
     for standing in [Standing::Unknown, Standing::Convicted, Standing::Held, Standing::NotApplicable] {
         for finding in telling.that(standing) {
-            let _ = writeln!(text, "  {}", one_line(finding, paint));
+            let why = finding.why.as_deref().map(|why| briefly(why, &mut doubt));
+            let _ = writeln!(text, "  {}", one_line(finding, why.as_deref(), paint));
         }
     }
     for late in telling.overdue.iter().filter(|late| late.may_fail) {
@@ -77,6 +87,18 @@ pub fn run(telling: &Telling, paint: Paint) -> String {
         }
     }
     text
+}
+
+/// Why nobody can say. What makes a whole run doubtful is told once.
+fn briefly(why: &str, told: &mut String) -> String {
+    match why.split_once(SEEN) {
+        Some((doubt, seen)) if *told == doubt => format!("the same{SEEN}{seen}"),
+        Some((doubt, _)) => {
+            doubt.clone_into(told);
+            why.to_owned()
+        }
+        None => why.to_owned(),
+    }
 }
 
 fn line(text: &mut String, before: &str, words: &str) {
@@ -141,6 +163,17 @@ fn told(text: &mut String, proof: &Proof, alone: bool, paint: Paint) {
     if let Some(rest) = proof.events.len().checked_sub(EVENTS + 1) {
         let _ = writeln!(text, "      and {} more events", rest + 1);
     }
+    for event in proof.log.iter().take(if alone { LOG } else { 0 }) {
+        let at = since_start(Duration::from_millis(event.at_ms));
+        let says: String = printable(&event.says).chars().take(WIDE).collect();
+        let _ = writeln!(text, "{}", paint.dim(&format!("    | +{at:<10} #{:<5} {says}", event.event)));
+    }
+}
+
+/// Why an attempt was given up, and where its history is.
+pub fn given_up(attempt: &Attempt) -> String {
+    let history = attempt.history.as_ref().map(|path| format!(" ({path})")).unwrap_or_default();
+    format!("{}{history}", attempt.late)
 }
 
 /// A step that waited in vain, as it may.
@@ -150,14 +183,14 @@ pub(super) fn overdue(late: &Overdue) -> String {
 }
 
 /// A finding in one line.
-fn one_line(finding: &Finding, paint: Paint) -> String {
+fn one_line(finding: &Finding, why: Option<&str>, paint: Paint) -> String {
     let word = paint.standing(finding.standing, finding.standing.word());
     let times = match finding.exercised {
         Some(1) => " (once)".to_owned(),
         Some(times) => format!(" ({times} times)"),
         None => String::new(),
     };
-    let why = match (&finding.why, finding.standing) {
+    let why = match (why, finding.standing) {
         (Some(why), _) => format!(": {}", printable(why)),
         (None, Standing::Convicted) => ", as it must be here".to_owned(),
         (None, _) => String::new(),

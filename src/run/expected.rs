@@ -52,7 +52,8 @@ impl Stage {
 
     /// Tells what the servers have cost, if anybody expects anything of that.
     pub(super) fn tell_bill(&self, plan: &Plan) {
-        let asks = |act: &Act| matches!(act, Act::Expect(expect) if matches!(expect.matter, Matter::Bill { .. }));
+        let asks =
+            |act: &Act| matches!(act, Act::Expect(expect) if matches!(expect.matter, Matter::Bill { .. }));
         if plan.steps.iter().any(|step| asks(&step.act)) {
             self.recorder.record(What::Bill(BillEvent { cost_millis: self.cloud.cost_millis() }));
         }

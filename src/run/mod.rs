@@ -24,6 +24,7 @@ use crate::cluster::{Access, Choice, Cluster, ClusterError};
 use crate::door::DoorError;
 use crate::fault::FaultError;
 use crate::history::file::HistoryError;
+use crate::history::query::TIE;
 use crate::history::{ClusterFacts, Header, History, LagEvent, Phase, Recorder, StepChange, StepEvent, What};
 use crate::plan::{Act, Plan, Planned};
 use crate::subject::{Circumstances, FillError, Profile, SubjectError};
@@ -116,6 +117,12 @@ pub async fn run(
                 recorder.close();
                 Err(RunError::Interrupted)
             }
+            () = too_late(&clock) => {
+                // Nothing of it can be judged any more.
+                recorder.record(lateness(&clock));
+                recorder.close();
+                Err(RunError::Interrupted)
+            }
         }
     };
     cast.end().await;
@@ -195,7 +202,7 @@ async fn play(
         Some(missing) => recorder.record(What::Trouble(format!("failed to reach a steady state {missing}"))),
     }
     // From here on nothing is judged: how late the harness was is told up to here.
-    recorder.record(lag(clock));
+    recorder.record(lateness(clock));
     recorder.record(What::Phase(Phase::Account));
     let account = stage.account();
     recorder.record(What::Account(account));
@@ -247,7 +254,9 @@ async fn act(
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
         Act::Remove(workload) => stage.remove(workload).await?,
         Act::Wait(period) => drop(stage.clock.sleep(period.0.min(left)).await),
-        Act::Until { condition, at_most, .. } => return Ok(stage.until(condition, at_most.0.min(left)).await),
+        Act::Until { condition, at_most, .. } => {
+            return Ok(stage.until(condition, at_most.0.min(left)).await);
+        }
         Act::Hurt { name, fault, lasting } => {
             let lasting = lasting.map(|lasting| lasting.0);
             stage.healing.inject(name, &planned.says, fault, lasting).map_err(RunError::Fault)?;
@@ -267,12 +276,23 @@ async fn act(
 async fn tell_lag(clock: VirtualClock, recorder: Recorder) {
     loop {
         clock.sleep(LAG_EVERY).await;
-        recorder.record(lag(&clock));
+        recorder.record(lateness(&clock));
+    }
+}
+
+/// Returns when the harness was so late that nothing can be judged any more.
+async fn too_late(clock: &VirtualClock) {
+    loop {
+        clock.sleep(LAG_EVERY).await;
+        let lag = clock.lag();
+        if lag.late_max.max(lag.starved_max) > TIE {
+            return;
+        }
     }
 }
 
 /// How late the harness itself was so far.
-fn lag(clock: &VirtualClock) -> What {
+fn lateness(clock: &VirtualClock) -> What {
     let lag = clock.lag();
     let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
     What::Lag(LagEvent { late_us: micros(lag.late_max), starved_us: micros(lag.starved_max) })

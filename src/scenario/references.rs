@@ -174,11 +174,13 @@ impl<'a> Sight<'a> {
                 self.found.push(Mistake::at(time.place, what).hint("ask for it `within` a time or `never`"));
             }
         }
-        if let (Some(object), Some(_)) = (step.get("object"), step.get("object").and_then(|it| it.get("path")))
+        if let (Some(object), Some(_)) =
+            (step.get("object"), step.get("object").and_then(|it| it.get("path")))
             && let Some(condition) = object.get("condition")
         {
             let what = "it says both `path` and `condition`";
-            self.found.push(Mistake::at(condition.place, what).hint("a condition is found by its type alone"));
+            self.found
+                .push(Mistake::at(condition.place, what).hint("a condition is found by its type alone"));
         }
     }
 

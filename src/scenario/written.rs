@@ -8,7 +8,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error};
 use serde_json::{Map, Value, json};
 
-use super::{ByHand, Condition, Expect, FaultSpec, GroupByHand, GroupDeed, Hurt, Matter, NodeDeed, Span, Until, When};
+use super::{
+    ByHand, Condition, Expect, FaultSpec, GroupByHand, GroupDeed, Hurt, Matter, NodeDeed, Span, Until, When,
+};
 use crate::document;
 use crate::terms::SubjectOption;
 

@@ -1,7 +1,10 @@
 //! What a scenario itself expects, decided from histories that were written to hold, to violate, and to leave it unknown.
 
 use scaleproof::check::{Judged, Outcome, Verdict, judge};
-use scaleproof::history::{BillEvent, FaultChange, History, LagEvent, Phase, StepChange, StepEvent, What};
+use scaleproof::history::{
+    BillEvent, CallEvent, FaultChange, History, LagEvent, Phase, StepChange, StepEvent, What,
+};
+use scaleproof::terms::{Api, Provider};
 use serde_json::{Value, json};
 
 use super::story::Story;
@@ -62,14 +65,34 @@ fn what_is_expected_is_decided_by_what_was_seen() {
         (json!({"running": "web", "within": "1m"}), same, "held", ""),
         (json!({"running": "web", "within": "50s"}), same, "violated", "0 of 1 pods of web ran"),
         (json!({"running": "web", "throughout": "1m"}), same, "violated", "from the beginning"),
-        (json!({"unschedulable": "web", "never": "1m"}), same, "violated", "there was 1 unschedulable pod of web"),
+        (
+            json!({"unschedulable": "web", "never": "1m"}),
+            same,
+            "violated",
+            "there was 1 unschedulable pod of web",
+        ),
         (json!({"gone": "web", "never": "3m"}), same, "held", ""),
-        (json!({"pods": {"workload": "web", "state": "running", "count": 1}, "within": "1m"}), same, "held", ""),
+        (
+            json!({"pods": {"workload": "web", "state": "running", "count": 1}, "within": "1m"}),
+            same,
+            "held",
+            "",
+        ),
         (json!({"pods": {"count": {"at_most": 0}}, "within": "1m"}), same, "violated", "there was 1 pod"),
         (json!({"nodes": {"pool": "small", "count": {"at_least": 1}}, "within": "1m"}), same, "held", ""),
         (json!({"ready_nodes": {"pool": "small", "count": 0}, "throughout": "40s"}), same, "held", ""),
-        (json!({"ready_nodes": {"pool": "small", "count": 0}, "throughout": "1m"}), same, "violated", "45 s after"),
-        (json!({"servers": {"pool": "small", "count": {"at_most": 1}}, "throughout": "3m"}), same, "held", ""),
+        (
+            json!({"ready_nodes": {"pool": "small", "count": 0}, "throughout": "1m"}),
+            same,
+            "violated",
+            "45 s after",
+        ),
+        (
+            json!({"servers": {"pool": "small", "count": {"at_most": 1}}, "throughout": "3m"}),
+            same,
+            "held",
+            "",
+        ),
         (json!({"servers": {"count": 0}, "throughout": "3m"}), same, "violated", "there was 1 server"),
         (json!({"size": {"pool": "small", "count": 1}, "within": "3m"}), same, "held", ""),
         (json!({"ordered": "small", "within": "10s"}), same, "held", ""),
@@ -101,11 +124,61 @@ fn what_is_expected_is_decided_by_what_was_seen() {
             "violated",
             ".status.phase of Pod web-1 was Running",
         ),
-        (json!({"object": {"kind": "Node", "name": "none"}, "within": "1m"}), same, "violated", "no Node none"),
+        (
+            json!({"object": {"kind": "Node", "name": "none"}, "within": "1m"}),
+            same,
+            "violated",
+            "no Node none",
+        ),
     ];
     for (expect, change, wanted, says) in cases {
         let (is, told) = told(&expecting(change(run()).end(400), &expect));
         assert!(is == wanted && told.contains(says), "{expect}: {is}: {told}");
+    }
+}
+
+#[test]
+fn machines_and_claims_stand_for_servers() {
+    let deployment = |replicas| json!({"spec": {"replicas": replicas}});
+    let machine = json!({"metadata": {"uid": "u", "labels": {"cluster.x-k8s.io/deployment-name": "small"}}});
+    let scale = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/machinedeployments/small/scale";
+    let write = |story: Story, second, replicas| {
+        story.call(second, Api::Kubernetes, "PATCH", scale, |call| call.request = Some(deployment(replicas)))
+    };
+    let claim = |deleted: Value| json!({"metadata": {"labels": {"karpenter.sh/nodepool": "small"}, "deletionTimestamp": deleted}});
+    let clusterapi = |story: Story| {
+        let story = story.object(0, "MachineDeployment", "default/small", deployment(0)).step(105, "");
+        let story = write(story, 110, 2).object(111, "MachineDeployment", "default/small", deployment(2));
+        let story = story.object(111, "Machine", "default/small-1", machine);
+        write(story, 200, 1).object(201, "MachineDeployment", "default/small", deployment(1)).end(400)
+    };
+    let karpenter = |story: Story| {
+        let ask = |call: &mut CallEvent| call.request = Some(claim(Value::Null));
+        let story = story.step(105, "").object(111, "NodeClaim", "small-1", claim(Value::Null));
+        let story = story.call(110, Api::Kubernetes, "POST", "/apis/karpenter.sh/v1/nodeclaims", ask);
+        let path = "/apis/karpenter.sh/v1/nodeclaims/small-1";
+        let story = story.call(200, Api::Kubernetes, "DELETE", path, |_| {});
+        story.object(201, "NodeClaim", "small-1", claim(json!("2026-01-01T00:03:20Z"))).end(400)
+    };
+    let small = |count: Value| json!({"pool": "small", "count": count});
+    for (provider, story, orders, size) in [
+        (Provider::Clusterapi, clusterapi(Story::new()), 2, 1),
+        (Provider::Karpenter, karpenter(Story::new()), 1, 0),
+    ] {
+        for (expect, wanted) in [
+            (json!({"servers": small(json!(1)), "within": "10s"}), "held"),
+            (json!({"orders": small(json!(orders)), "within": "10s"}), "held"),
+            (json!({"orders": small(json!(orders + 1)), "within": "2m"}), "violated"),
+            (json!({"given_back": "small", "within": "2m"}), "held"),
+            (json!({"given_back": "small", "never": "1m"}), "held"),
+            (json!({"size": small(json!({"at_least": 1})), "within": "30s"}), "held"),
+            (json!({"size": small(json!(size)), "throughout": "4m"}), "violated"),
+        ] {
+            let mut history = expecting(story.clone(), &expect);
+            history.header.subject.provider = provider;
+            let (is, says) = told(&history);
+            assert_eq!(is, wanted, "{provider}, {expect}: {says}");
+        }
     }
 }
 
@@ -129,7 +202,8 @@ fn a_time_that_the_run_did_not_reach_decides_nothing() {
     let stays = json!({"servers": {"count": {"at_least": 1}}, "never": "5m"});
     assert_eq!(told(&expecting(run().end(500), &stays)).0, "violated");
     let goes = json!({"gone": "web", "within": "10m"});
-    let (is, says) = told(&expecting(run().phase(405, Phase::Account).pod_gone(406, "web-1").end(900), &goes));
+    let (is, says) =
+        told(&expecting(run().phase(405, Phase::Account).pod_gone(406, "web-1").end(900), &goes));
     assert!(is == "unknown" && says.contains("the run was over after 300 of its 600 s"), "{says}");
     let mut history = expecting(run().end(400), &never);
     history.events.retain(|event| !matches!(event.what, What::Step(_)));

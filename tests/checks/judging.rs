@@ -50,10 +50,7 @@ fn what_was_asked_for_is_told_and_so_is_what_always_binds() {
     assert!(judgement.overall().is_held() && judgement.violated().is_empty(), "{judgement:#?}");
     let judgement = judge(&history(bad().end(300), "MM-01"));
     assert!(judgement.overall().is_violated(), "by what always binds");
-    assert_eq!(
-        judgement.violated().iter().map(ToString::to_string).collect::<Vec<_>>(),
-        ["SU-01"]
-    );
+    assert_eq!(judgement.violated().iter().map(ToString::to_string).collect::<Vec<_>>(), ["SU-01"]);
 }
 
 #[test]
@@ -128,7 +125,10 @@ fn in_an_unknown_run_it_is_told_what_was_seen() {
     let Some(Outcome::Judged(Verdict::Unknown { why })) = outcome(&judgement, "MM-01") else {
         panic!("{judgement:#?}")
     };
-    assert!(why.starts_with("the harness was 2000 ms late") && why.ends_with("what was seen of it held"), "{why}");
+    assert!(
+        why.starts_with("the harness was 2000 ms late") && why.ends_with("what was seen of it held"),
+        "{why}"
+    );
     let judgement = judge(&history(bad().what(50, lag).end(300), "MM-01"));
     let Some(Outcome::Judged(Verdict::Unknown { why })) = outcome(&judgement, "SU-01") else {
         panic!("{judgement:#?}")

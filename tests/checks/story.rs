@@ -137,12 +137,10 @@ impl Story {
     }
 
     pub(crate) fn step(self, second: u64, says: &str) -> Self {
-        self.what(second, What::Step(StepEvent {
-                step: 0,
-                says: says.into(),
-                change: StepChange::Begun,
-                may_fail: false,
-            }))
+        self.what(
+            second,
+            What::Step(StepEvent { step: 0, says: says.into(), change: StepChange::Begun, may_fail: false }),
+        )
     }
 
     pub(crate) fn fault(self, second: u64, name: &str, change: FaultChange) -> Self {

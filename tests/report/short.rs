@@ -1,10 +1,13 @@
 //! The short reports: text, JSON, `JUnit`, Markdown.
 
-use scaleproof::check::{Expectation, Judgement, Verdict, catalogue};
+use std::time::Duration;
+
+use scaleproof::check::{Expectation, Judgement, Outcome, Verdict, catalogue};
 use scaleproof::code::Code;
-use scaleproof::history::History;
+use scaleproof::history::{Event, History, LogEvent, What};
 use scaleproof::report::text::{self, Paint};
 use scaleproof::report::{Standing, Telling, json, junit, markdown};
+use scaleproof::terms::Provider;
 use serde_json::Value;
 
 use crate::rich::{rich, rich_judgement};
@@ -33,6 +36,52 @@ fn a_failure_is_readable_in_ten_lines_with_the_way_to_repeat_it() {
     }
     let coloured = text::run(&telling, Paint::Ansi);
     assert!(coloured.contains("\u{1b}[1;31mVIOLATED\u{1b}[0m") && !told.contains('\u{1b}'));
+}
+
+#[test]
+fn what_the_subject_wrote_stands_beside_a_violation() {
+    let mut history = rich();
+    let judgement = rich_judgement(&history);
+    let first = |told: &Telling| told.that(Standing::Violated).next().unwrap().proofs[0].clone();
+    let at = history.events[first(&rich_telling(&history)).events[0].event].at;
+    for (seconds, line) in [(2, "nothing of note"), (30, "small-5 is ordered"), (300, "small-5 is there")] {
+        let (at, line) = (at + Duration::from_secs(seconds), line.to_owned());
+        history.events.push(Event { at, real_us: 0, what: What::Log(LogEvent { replica: 0, line }) });
+    }
+    let told = Telling::of(&history, &judgement, None);
+    let lines: Vec<String> = first(&told).log.into_iter().map(|shown| shown.says).collect();
+    assert_eq!(lines, ["replica 0 writes: nothing of note", "replica 0 writes: small-5 is ordered"]);
+    let text = text::run(&told, Paint::Plain);
+    assert!(text.contains("    | +2m07") && text.contains("small-5 is ordered"), "{text}");
+    assert!(scaleproof::report::html::page(&history, &told).contains("what the subject wrote"));
+}
+
+#[test]
+fn who_is_convicted_is_held_against_its_own_documents_first() {
+    let mut history = rich();
+    let first = |history: &History| {
+        let told = rich_telling(history);
+        told.findings.iter().find(|one| one.code == Code::new("SU-02")).unwrap().cited[0].document.clone()
+    };
+    assert!(first(&history).starts_with("cluster-autoscaler"), "{}", first(&history));
+    history.header.subject.provider = Provider::Karpenter;
+    assert!(first(&history).starts_with("Karpenter"), "{}", first(&history));
+}
+
+#[test]
+fn what_makes_a_run_doubtful_is_told_once() {
+    let history = rich();
+    let mut judgement = rich_judgement(&history);
+    let why = format!("the harness was 2000 ms late itself{}held", scaleproof::check::SEEN);
+    for judged in &mut judgement.judged {
+        judged.outcome = Outcome::Judged(Verdict::Unknown { why: why.clone() });
+    }
+    let told = text::run(&Telling::of(&history, &judgement, None), Paint::Plain);
+    assert_eq!(told.matches("2000 ms late").count(), 1, "{told}");
+    assert_eq!(
+        told.matches("unknown: the same; what was seen of it held").count(),
+        judgement.judged.len() - 1
+    );
 }
 
 #[test]

@@ -99,14 +99,22 @@ fn what_was_waited_for_in_vain_is_told_everywhere() {
     let workshop = Workshop::open("own-words-overdue");
     let (code, out) = run(&workshop, steps);
     assert_eq!(code, 2, "{out}");
-    assert!(out.contains("SU-01 unknown: step 3 was overdue: 1 pods of web were there; what was seen of it held"), "{out}");
+    assert!(
+        out.contains("SU-01 unknown: step 3 was overdue: 1 pods of web were there; what was seen of it held"),
+        "{out}"
+    );
     assert!(out.contains("step 3 unknown: it was overdue: 1 pods of web were there  until "), "{out}");
     for report in reports(&workshop) {
         assert!(report.contains("step 3 was overdue: 1 pods of web were there"), "{report}");
     }
     let workshop = Workshop::open("own-words-may-fail");
-    let (code, out) = run(&workshop, &steps.replace("at_most: 30s", "at_most: 30s, may_fail: true"));
-    assert_eq!(code, 0, "{out}");
+    let scenario =
+        format!("title: It may fail{GIVEN}{}", steps.replace("at_most: 30s", "at_most: 30s, may_fail: true"));
+    let output = workshop.command(&scenario, None).args(["--min-judged", "2"]).output().unwrap();
+    let (code, out, err) = told(&output);
+    assert!(out.contains("\nHELD  "), "{out}");
+    assert_eq!(err, "scenarios judged on their claim: 1, and --min-judged asks for 2\n");
+    assert_eq!(code, 2, "{out}");
     assert!(out.contains(", as it may be: 1 pods of web were there  until "), "{out}");
     for report in &reports(&workshop)[1..] {
         assert!(report.contains(", as it may be: 1 pods of web were there"), "{report}");

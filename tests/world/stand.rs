@@ -58,7 +58,7 @@ impl Stand {
             let (events, clock) = (Arc::clone(&events), clock.clone());
             move |what| events.lock().unwrap().push((clock.now(), what))
         });
-        let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell, &[]);
+        let mut observer = Observer::start(&access.client().unwrap(), &clock, &tell, &[], &[]);
         observer.until_listed().await;
         let order =
             Order { clock: &clock, seed: 7, pools, buyer: Provider::Hetzner, tell: Arc::clone(&tell) };

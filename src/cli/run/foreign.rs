@@ -74,10 +74,10 @@ mod tests {
         for (scenario, reason) in [("a.yaml", "too dear"), ("b.yaml", "too far"), ("c.yaml", "too far")] {
             foreign.add(scenario.into(), reason.to_owned());
         }
-        assert_eq!(foreign.lines(), [
-            "not applicable, 2 scenarios: too far",
-            "not applicable a.yaml: too dear",
-        ]);
+        assert_eq!(
+            foreign.lines(),
+            ["not applicable, 2 scenarios: too far", "not applicable a.yaml: too dear",]
+        );
         assert_eq!((foreign.count(), foreign.why(Path::new("c.yaml"))), (3, Some("too far")));
         assert_eq!(foreign.why(Path::new("d.yaml")), None);
     }

@@ -36,6 +36,12 @@ impl Live {
         live
     }
 
+    /// So many more runs.
+    pub(super) fn expect_more(&mut self, runs: usize) {
+        self.all += runs;
+        self.tell_overall();
+    }
+
     /// Whether anybody wants to know how a run goes.
     pub(super) fn looks(&self) -> bool {
         self.screen.is_some()

@@ -4,6 +4,7 @@
 //! same verdicts however many go [`abreast`]. Results are told in the order of the scenarios.
 
 mod abreast;
+mod again;
 mod errand;
 mod foreign;
 mod live;
@@ -78,6 +79,9 @@ pub(super) struct Arguments {
     /// the test passes
     #[arg(long, value_name = "N", default_value_t = 0)]
     min_judged: usize,
+    /// Run again, so often, what was not judged because this machine had too much to do; every attempt is told
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    retry_late: u32,
     /// Say of each scenario whether it would be run or is not applicable, and why not, and run none
     #[arg(long)]
     list: bool,
@@ -113,29 +117,51 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
     let mut live = Live::new(parts.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
     let errands = errands(arguments, &parts, first, &directory, live.looks())?;
     let jobs = arguments.jobs.unwrap_or_else(processors) as usize;
+    let (mut done, mut interrupted) = side_by_side(arguments, &errands, jobs, &mut live)?;
+    for attempt in 2..=arguments.retry_late.saturating_add(1) {
+        let (numbers, again) = again::late(&errands, &done, attempt)?;
+        if again.is_empty() || interrupted {
+            break;
+        }
+        live.expect_more(again.len());
+        // Fewer at a time: this machine had too much to do.
+        let (more, stopped) = side_by_side(arguments, &again, jobs.div_ceil(2), &mut live)?;
+        again::replace(&mut done, &numbers, more);
+        interrupted = stopped;
+    }
+    drop(live);
+    if arguments.report.is_none() {
+        // It goes if nothing worth keeping is in it.
+        let _ = std::fs::remove_dir(&directory);
+    }
+    finish(arguments, &directory, &errands, done, (foreign.count(), interrupted))
+}
+
+/// Does errands side by side, and tells of each as it is done; says also whether somebody has interrupted.
+fn side_by_side(
+    arguments: &Arguments,
+    errands: &[Errand],
+    jobs: usize,
+    live: &mut Live,
+) -> Result<(Vec<Done>, bool), Exit> {
     let mut interrupted = false;
-    let done = abreast::all(&subject::own()?, &errands, jobs, &mut |seen| match seen {
+    let done = abreast::all(&subject::own()?, errands, jobs, &mut |seen| match seen {
         Seen::Begun(number, errand) => live.begin(number, &errand.scenario.to_string_lossy(), errand.seed),
         Seen::Going(number, progress) => live.go_on(number, progress),
         Seen::Over(number) => live.end(number),
         Seen::Next(errand, done) => {
-            next(&mut live, errand, done, errands.len() == 1, arguments.report.is_none());
+            next(live, errand, done, errands.len() == 1, arguments.report.is_none());
         }
         Seen::Interrupted => {
             interrupted = true;
             live.aside(|| complain("interrupted: what runs is ended; once more ends it at once"));
         }
     });
-    drop(live);
     let done = done.map_err(|e| {
         complain(&format!("error: failed to start: {e}"));
         Exit::Missing
     })?;
-    if arguments.report.is_none() {
-        // It goes if nothing worth keeping is in it.
-        let _ = std::fs::remove_dir(&directory);
-    }
-    finish(arguments, &directory, &errands, done, (foreign.count(), interrupted))
+    Ok((done, interrupted))
 }
 
 /// All scenarios there are. All are read first, so that a mistake in the last is told before the first has run.
@@ -297,6 +323,12 @@ fn finish(
     let tellings: Vec<Telling> = done.into_iter().filter_map(Result::ok).collect();
     if arguments.report.is_some() {
         reports(directory, &tellings)?;
+    }
+    for telling in &tellings {
+        for attempt in &telling.attempts {
+            let told = text::given_up(attempt);
+            say(&format!("{}: an attempt before was given up: {told}", telling.scenario))?;
+        }
     }
     if tellings.len() > 1 {
         say(&format!("\n{}", text::table(&tellings, paint())))?;

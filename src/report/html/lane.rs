@@ -74,7 +74,7 @@ fn row(row: &Row, scale: Scale) -> Markup {
     let heads = row.bars.is_empty() && row.marks.is_empty() && row.chart.is_none();
     html! {
         div.row.tall[row.chart.is_some()].heads[heads] {
-            span.label title=(row.hint) { (row.label) }
+            span.label title=(hint(row)) { (in_the_middle(&row.label)) }
             div.lane {
                 @if let Some(chart) = &row.chart { (chart) }
                 @for one in &row.bars { (bar(one, scale)) }
@@ -82,6 +82,25 @@ fn row(row: &Row, scale: Scale) -> Markup {
             }
         }
     }
+}
+
+/// So many letters have room beside a row.
+const LABEL: usize = 26;
+
+/// What is told of a row: its whole label, if not all of it is shown.
+fn hint(row: &Row) -> String {
+    if row.label.chars().count() <= LABEL { row.hint.clone() } else { format!("{} {}", row.label, row.hint) }
+}
+
+/// A label that fits: of names, which begin alike, the end matters as much as the beginning.
+fn in_the_middle(label: &str) -> String {
+    let letters: Vec<char> = label.chars().collect();
+    let Some(cut) = letters.len().checked_sub(LABEL).filter(|over| *over > 0) else {
+        return label.to_owned();
+    };
+    let head = LABEL / 2;
+    let (first, last) = (letters[..head].iter(), letters[head + cut + 1..].iter());
+    first.chain(['…'].iter()).chain(last).collect()
 }
 
 /// How wide a letter is, in parts of a hundred of an ordinary page.
@@ -126,5 +145,17 @@ fn mark(mark: &Mark, scale: Scale) -> Markup {
         } @else {
             span class=(class) style=(style) title=(mark.title) { (mark.text) }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_cut_in_the_middle() {
+        assert_eq!(in_the_middle("small-7"), "small-7");
+        let cut = in_the_middle("nuremberg-18ea315ec1f04c22-worker-12");
+        assert_eq!((cut.as_str(), cut.chars().count()), ("nuremberg-18e…22-worker-12", LABEL));
     }
 }

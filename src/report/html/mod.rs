@@ -74,6 +74,7 @@ fn heading(history: &History, telling: &Telling) -> Markup {
             dl { @for (name, value) in facts(history, telling) { div { dt { (name) } dd { (value) } } } }
             p.repeat { span { "repeat" } code { (telling.repeat) } }
             @if let Some(why) = &telling.cut_short { p.warning { "This history is not whole: " (why) } }
+            @for attempt in &telling.attempts { p.warning { "An attempt before was given up: " (text::given_up(attempt)) } }
             @for late in telling.overdue.iter().filter(|late| late.may_fail) { p.warning { (text::overdue(late)) } }
             @for deviation in &telling.deviations { p.warning { "Otherwise than documented: " (deviation) } }
         }

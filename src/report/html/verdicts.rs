@@ -60,6 +60,12 @@ fn told(number: usize, proof: &Proof) -> Markup {
                 @for shown in events.iter().take(EVENTS) { (event(shown)) }
                 @if events.len() > EVENTS { li { "and " (events.len() - EVENTS) " more events" } }
             }
+            @if !proof.log.is_empty() {
+                details {
+                    summary { "what the subject wrote" }
+                    ul { @for shown in &proof.log { (event(shown)) } }
+                }
+            }
         }
     }
 }
