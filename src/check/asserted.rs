@@ -1,8 +1,9 @@
 //! Steps of a scenario that say themselves what must be so: `expect: {running: web, within: 10m}`.
 //!
 //! A step's time begins with the step. What must be so within it is decided by the first event that shows it; what must be so
-//! throughout it, or never, by the first that shows otherwise, or by its end. A time that the run did not reach decides
-//! nothing, and neither does what came less than [`TIE`] too late. Once all is counted nothing is expected any more.
+//! throughout it, or never, by the first that shows otherwise, or by its end; what is so only between events of the same moment
+//! is not so. A time that the run did not reach decides nothing, and neither does what came less than [`TIE`] too late. Once all
+//! is counted nothing is expected any more.
 
 use std::time::Duration;
 
@@ -92,49 +93,53 @@ impl<'a> Trial<'a> {
         let wanted = !matches!(expect.when, When::Never(_));
         // What decides is, within a time, that it is so; otherwise that it is not as it must be.
         let deciding = |so: bool| (so == wanted) == matches!(expect.when, When::Within(_));
-        let mut last = self.begun;
+        let (mut last, mut changed) = (self.begun, false);
         let mut decided = deciding(self.watch.state().so).then_some(self.begun);
         for (number, event) in self.events.iter().enumerate().skip(self.begun + 1) {
             if decided.is_some() || event.at > self.to {
                 break;
             }
             if self.watch.see(event) {
-                last = number;
-                decided = deciding(self.watch.state().so).then_some(number);
+                (last, changed) = (number, true);
+            }
+            // What is so only between two events of one moment was never so.
+            let moment_goes_on = self.events.get(number + 1).is_some_and(|next| next.at == event.at);
+            if changed && !moment_goes_on {
+                changed = false;
+                decided = deciding(self.watch.state().so).then_some(last);
             }
         }
         let says = self.watch.state().says;
         let whole = self.events.last().is_some_and(|event| event.at >= self.to);
-        let held = Verdict::Held { exercised: 1 };
-        match (&expect.when, decided) {
-            (When::Within(_), Some(_)) => held,
-            (When::Throughout(_) | When::Never(_), Some(event)) => self.violated(&says, event),
-            (_, None) if !whole => {
+        let within = matches!(expect.when, When::Within(_));
+        match decided {
+            Some(event) if !within => self.violated(&says, event),
+            None if !whole => {
                 let seen = self.events.last().map_or(Duration::ZERO, |event| event.at - self.from);
                 let (seen, all) = (seen.as_secs(), (self.to - self.from).as_secs());
                 unknown(format!("the run was over after {seen} of its {all} s: {says}"))
             }
-            (When::Within(_), None) if self.comes_just_too_late(last) => {
+            None if within && self.comes_just_too_late(last) => {
                 unknown(format!("it came less than {} s too late, which nobody can tell", TIE.as_secs()))
             }
-            (When::Within(_), None) => self.violated(&says, last),
-            (When::Throughout(_) | When::Never(_), None) => held,
+            None if within => self.violated(&says, last),
+            Some(_) | None => Verdict::Held { exercised: 1 },
         }
     }
 
     /// Whether it is so soon after its time.
     fn comes_just_too_late(&mut self, seen: usize) -> bool {
-        let rest = self.events.iter().skip(seen + 1).take_while(|event| event.at <= self.to + TIE);
-        rest.into_iter().any(|event| self.watch.see(event) && self.watch.state().so)
+        let mut rest = self.events.iter().skip(seen + 1).take_while(|event| event.at <= self.to + TIE);
+        rest.any(|event| self.watch.see(event) && self.watch.state().so)
     }
 
     fn violated(&self, says: &str, event: usize) -> Verdict {
         let after = (self.events[event].at - self.from).as_secs();
-        let (says, mut events) = match event == self.begun {
-            true => (format!("{says}, from the beginning of the step on"), vec![]),
-            false => (format!("{says}, {after} s after the step began"), vec![event]),
+        let (says, events) = if event == self.begun {
+            (format!("{says}, from the beginning of the step on"), vec![event])
+        } else {
+            (format!("{says}, {after} s after the step began"), vec![self.begun, event])
         };
-        events.insert(0, self.begun);
         Verdict::Violated { exercised: 1, evidence: vec![Evidence { says, events }] }
     }
 }

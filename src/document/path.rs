@@ -1,4 +1,4 @@
-//! Paths into objects, as `kubectl` and JSONPath (RFC 9535) write them: `.status.replicas`, `{.status.replicas}` or
+//! Paths into objects, as `kubectl` and `JSONPath` (RFC 9535) write them: `.status.replicas`, `{.status.replicas}` or
 //! `$.status.conditions[?(@.type=='Ready')].status`.
 
 use jsonpath_rust::JsonPath as _;

@@ -94,16 +94,16 @@ impl<'a> Watch<'a> {
             }
             Matter::Unschedulable(workload) => {
                 let many = self.pods(Some(workload), Some(PodState::Unschedulable));
-                let says = format!("{} of {workload}", there(many, "unschedulable pod"));
+                let says = of(&there(many, "unschedulable pod"), Some(workload));
                 State { so: many > 0, says }
             }
             Matter::Gone(workload) => {
                 let many = self.pods(Some(workload), None);
-                State { so: many == 0, says: of(there(many, "pod"), Some(workload)) }
+                State { so: many == 0, says: of(&there(many, "pod"), Some(workload)) }
             }
             Matter::Pods { workload, state, count } => {
                 let many = self.pods(workload.as_deref(), *state);
-                counted(*count, many, &in_state(state, "pod"), workload.as_deref())
+                counted(*count, many, &in_state(state.as_ref(), "pod"), workload.as_deref())
             }
             Matter::Nodes { pool, state, count } => self.nodes(pool.as_deref(), *state, *count),
             Matter::ReadyNodes { pool, count } => self.nodes(Some(pool), Some(NodeState::Ready), *count),
@@ -154,7 +154,7 @@ impl<'a> Watch<'a> {
                 && state.is_none_or(|state| objects::node_is(node, state))
         };
         let many = objects::many(self.objects.of_kind("Node").filter(is).count());
-        counted(count, many, &in_state(&state, "node"), pool)
+        counted(count, many, &in_state(state.as_ref(), "node"), pool)
     }
 
     fn servers(&self, pool: Option<&str>) -> u32 {
@@ -240,7 +240,7 @@ fn kinds(matter: &Matter, provider: Provider) -> Vec<String> {
 }
 
 fn counted(count: Count, many: u32, what: &str, whose: Option<&str>) -> State {
-    State { so: count.fits(many), says: of(there(many, what), whose) }
+    State { so: count.fits(many), says: of(&there(many, what), whose) }
 }
 
 fn there(many: u32, what: &str) -> String {
@@ -251,8 +251,8 @@ fn there(many: u32, what: &str) -> String {
     }
 }
 
-fn of(what: String, whose: Option<&str>) -> String {
-    whose.map_or_else(|| what.clone(), |whose| format!("{what} of {whose}"))
+fn of(what: &str, whose: Option<&str>) -> String {
+    whose.map_or_else(|| what.to_owned(), |whose| format!("{what} of {whose}"))
 }
 
 fn ordered(many: u32, pool: Option<&str>) -> String {
@@ -265,7 +265,7 @@ fn ordered(many: u32, pool: Option<&str>) -> String {
 }
 
 /// `ready node`, or just `node`.
-fn in_state<S: serde::Serialize>(state: &Option<S>, what: &str) -> String {
+fn in_state<S: serde::Serialize>(state: Option<&S>, what: &str) -> String {
     let word = serde_json::to_value(state).unwrap_or_default();
     word.as_str().map_or_else(|| what.to_owned(), |word| format!("{word} {what}"))
 }

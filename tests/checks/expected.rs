@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use super::story::Story;
 use super::{read, word};
 
+type Change = fn(Story) -> Story;
+
 /// A run in which a pod waits from 100 s on, a server is ordered at 112 s, and the pod runs at 160 s. Its first step begins at
 /// 105 s and expects something.
 fn run() -> Story {
@@ -60,7 +62,6 @@ fn what_is_expected_is_decided_by_what_was_seen() {
         story.fault(130, "slow", FaultChange::Bit("POST /servers".into()))
     };
     let same = |story: Story| story;
-    type Change = fn(Story) -> Story;
     let cases: Vec<(Value, Change, &str, &str)> = vec![
         (json!({"running": "web", "within": "1m"}), same, "held", ""),
         (json!({"running": "web", "within": "50s"}), same, "violated", "0 of 1 pods of web ran"),
@@ -189,6 +190,16 @@ fn what_convicts_is_the_event_that_shows_it() {
     let what = |event: &usize| &history.events[*event].what;
     let [begun, order] = evidence[0].events.as_slice() else { panic!("{evidence:?}") };
     assert!(matches!(what(begun), What::Step(_)) && matches!(what(order), What::Call(_)), "{evidence:?}");
+}
+
+#[test]
+fn what_is_so_only_within_a_moment_was_never_so() {
+    let never_three = json!({"servers": {"pool": "small", "count": {"at_least": 3}}, "never": "5m"});
+    let replaced = |second| {
+        let story = run().server(200, 8, "small").server(201, 9, "small").server_gone(second, 7);
+        told(&expecting(story.end(500), &never_three)).0
+    };
+    assert_eq!([replaced(201), replaced(202)], ["held", "violated"]);
 }
 
 #[test]
