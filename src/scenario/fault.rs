@@ -106,7 +106,7 @@ pub enum FaultSpec {
         first: Option<u32>,
     },
     /// A trouble of the cloud, as mock-hetzner writes it.
-    Cloud(#[schemars(with = "serde_json::Map<String, Value>")] Value),
+    Cloud(#[schemars(with = "mock_hetzner::Trouble")] Value),
     /// Controllers of Cluster API wait so long before they do anything.
     SlowClusterApi {
         /// To the machine deployment of this pool; to all, if left out.
