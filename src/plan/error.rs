@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::terms::{Period, Provider, SubjectOption, Timer};
+use crate::terms::{Period, Provider, SubjectOption, Timer, Version};
 
 /// Why there is no plan. Reads after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +29,17 @@ pub enum PlanError {
         profile: String,
         /// What it would be asked for.
         option: SubjectOption,
+    },
+    /// The subject is too old to be asked for it.
+    TooOld {
+        /// Its profile.
+        profile: String,
+        /// What it would be asked for; reads after "failed to".
+        what: String,
+        /// Its version.
+        version: Version,
+        /// The first that knows it.
+        since: Version,
     },
     /// The subject has no such timer.
     Timer {
@@ -64,6 +75,7 @@ impl PlanError {
             self,
             PlanError::Provider { .. }
                 | PlanError::Option { .. }
+                | PlanError::TooOld { .. }
                 | PlanError::Timer { .. }
                 | PlanError::SetTimer { .. }
         )
@@ -88,6 +100,9 @@ impl fmt::Display for PlanError {
             }
             PlanError::Option { profile, option } => {
                 write!(f, "ask for {option}: profile {profile} does not say how; add it to its `options`")
+            }
+            PlanError::TooOld { profile, what, version, since } => {
+                write!(f, "{what}: {profile} {version} does not know it, {since} does")
             }
             PlanError::Timer { profile, timer } => {
                 write!(f, "wait for {timer}: profile {profile} has no such timer; add it to its `timers`")

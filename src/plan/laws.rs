@@ -8,7 +8,7 @@ use crate::scenario::{
     SubjectDeed, Until,
 };
 use crate::subject::{self, Profile};
-use crate::terms::{Period, Room, SubjectOption, Timer};
+use crate::terms::{Period, Room, SubjectOption, Timer, Version};
 
 const TIMERS: [Timer; 4] =
     [Timer::ScanInterval, Timer::UnneededTime, Timer::ProvisionTime, Timer::BackoffMax];
@@ -118,12 +118,13 @@ proptest! {
 
 #[test]
 fn what_the_subject_cannot_be_asked_for_is_about_the_subject() {
-    let with = |given: &str| {
+    let scenario_with = |given: &str| {
         let text = format!(
             "title: some\nexpect: [SU-01]\ngiven:\n  pools: {{small: {{min: 0, max: 3}}}}\n  {given}\nsteps: []\n"
         );
-        plan(&read(&text), 1)
+        read(&text)
     };
+    let with = |given: &str| plan(&scenario_with(given), 1);
     for (given, told) in [
         (
             "options: {expander: priority}",
@@ -145,6 +146,24 @@ fn what_the_subject_cannot_be_asked_for_is_about_the_subject() {
         let error = with(given).unwrap_err();
         assert_eq!(error.to_string(), told);
         assert!(error.is_about_subject());
+    }
+    let mut old = profile();
+    old.since.timer_arguments.insert(Timer::UnneededTime, Version::new(1, 32, 1));
+    old.since.timers.insert(Timer::BackoffMax, Version::new(1, 33, 0));
+    old.since.options.insert(SubjectOption::EnforceMin, Version::new(1, 34, 0));
+    for (given, told) in [
+        ("timers: {unneeded_time: 3m}", "set unneeded_time to 3m: some 1.32.0 does not know it, 1.32.1 does"),
+        (
+            "timers: {provision_time: {timer: backoff_max}}",
+            "wait for backoff_max: some 1.32.0 does not know it, 1.33.0 does",
+        ),
+        ("options: {enforce_min: true}", "ask for enforce_min: some 1.32.0 does not know it, 1.34.0 does"),
+    ] {
+        let scenario = scenario_with(given);
+        let made = |version| make(&scenario, &old.clone().at(Some(version)), 1, &room);
+        let error = made(Version::new(1, 32, 0)).unwrap_err();
+        assert!(error.to_string() == told && error.is_about_subject(), "{error}");
+        assert!(!made(Version::new(1, 34, 0)).is_err_and(|error| matches!(error, PlanError::TooOld { .. })));
     }
     // What it is anyway need not be set.
     assert!(with("timers: {scan_interval: 10s}").is_ok());

@@ -11,7 +11,9 @@ use crate::scenario::{
     Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
-use crate::terms::{Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers};
+use crate::terms::{
+    Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers, Version,
+};
 
 /// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
 const AROUND: Duration = Duration::from_secs(15 * 60);
@@ -34,13 +36,15 @@ pub fn make(
 ) -> Result<Plan, PlanError> {
     let given = &scenario.given;
     if let Some(option) = given.options.keys().find(|option| !profile.options.contains_key(option)) {
-        return Err(PlanError::Option { profile: profile.name.clone(), option: *option });
+        let what = || format!("ask for {option}");
+        return Err(too_old(profile, &[profile.since.options.get(option)], what)
+            .unwrap_or_else(|| PlanError::Option { profile: profile.name.clone(), option: *option }));
     }
     if let Some((what, needs)) = foreign(scenario, profile) {
         return Err(PlanError::Provider { profile: profile.name.clone(), what, needs });
     }
     let timers = timers(scenario, profile)?;
-    let spans = Resolver::new(&profile.name, &timers);
+    let spans = Resolver::new(profile, &timers);
     let mut draw = Draw::new(seed);
     let mut steps = Vec::new();
     for step in &scenario.steps {
@@ -110,17 +114,30 @@ fn market(step: &Step) -> Option<(&'static str, Provider)> {
 
 /// The timers of the profile, but for those that the scenario sets: these against those.
 fn timers(scenario: &Scenario, profile: &Profile) -> Result<Timers, PlanError> {
-    let defaults = Resolver::new(&profile.name, &profile.timers);
+    let defaults = Resolver::new(profile, &profile.timers);
     let mut timers = profile.timers.clone();
     for (&timer, span) in &scenario.given.timers {
         let period = defaults.period(*span)?;
         // What it is anyway need not be set.
         if profile.timers.get(&timer) != Some(&period) && !sets(profile, timer) {
-            return Err(PlanError::SetTimer { profile: profile.name.clone(), timer, period });
+            let since = [profile.since.timers.get(&timer), profile.since.timer_arguments.get(&timer)];
+            return Err(too_old(profile, &since, || format!("set {timer} to {period}"))
+                .unwrap_or_else(|| PlanError::SetTimer { profile: profile.name.clone(), timer, period }));
         }
         timers.insert(timer, period);
     }
     Ok(timers)
+}
+
+/// What there is to say of something that only later versions have, if this is an earlier one.
+pub(super) fn too_old(
+    profile: &Profile,
+    since: &[Option<&Version>],
+    what: impl FnOnce() -> String,
+) -> Option<PlanError> {
+    let version = profile.version?;
+    let since = *since.iter().copied().flatten().max().filter(|since| version < **since)?;
+    Some(PlanError::TooOld { profile: profile.name.clone(), what: what(), version, since })
 }
 
 fn sets(profile: &Profile, timer: Timer) -> bool {

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::error::PlanError;
+use super::make::too_old;
 use crate::scenario::{FateSpec, FaultSpec, Span, Workload};
+use crate::subject::Profile;
 use crate::terms::{Period, Timers};
 
 /// No span is longer than a week.
@@ -11,12 +13,12 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What spans are resolved against.
 pub(super) struct Resolver<'a> {
-    profile: &'a str,
+    profile: &'a Profile,
     timers: &'a Timers,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(profile: &'a str, timers: &'a Timers) -> Self {
+    pub(super) fn new(profile: &'a Profile, timers: &'a Timers) -> Self {
         Self { profile, timers }
     }
 
@@ -25,7 +27,11 @@ impl<'a> Resolver<'a> {
         let period = match span {
             Span::Fixed(Period(period)) => period,
             Span::Timer { timer, times, plus, minus } => {
-                let unknown = || PlanError::Timer { profile: self.profile.to_owned(), timer };
+                let unknown = || {
+                    let profile = self.profile;
+                    too_old(profile, &[profile.since.timers.get(&timer)], || format!("wait for {timer}"))
+                        .unwrap_or_else(|| PlanError::Timer { profile: profile.name.clone(), timer })
+                };
                 let &period = self.timers.get(&timer).ok_or_else(unknown)?;
                 let long = period.0.checked_mul(times).and_then(|long| long.checked_add(plus.0));
                 let rest = long.ok_or_else(too_long)?.checked_sub(minus.0);

@@ -357,7 +357,8 @@ mod tests {
     fn an_older_version_is_not_told_what_it_does_not_know() {
         let (old, new) = (Version::new(1, 32, 7), Version::new(1, 36, 1));
         let profile = profile(REAL);
-        assert_eq!(profile.clone().at(Some(new)), profile);
+        let newest = Profile { version: Some(new), ..profile.clone() };
+        assert_eq!(profile.clone().at(Some(new)), newest);
         assert_eq!(profile.clone().at(None), profile);
         let old = profile.at(Some(old));
         assert!(!old.timers.contains_key(&Timer::SystemPodBlocks) && !old.sets(Timer::SystemPodBlocks));
