@@ -120,8 +120,10 @@ impl Cloud {
     /// Something is done by hand, as the mock writes its deeds.
     pub fn deed(&self, deed: &Value) -> Result<(), CloudError> {
         let mut deed = deed.clone();
-        if let Some(called) = deed["which"].as_str().and_then(|said| self.names.get(said)) {
-            deed["which"] = called.clone().into();
+        for field in ["which", "server"] {
+            if let Some(called) = deed[field].as_str().and_then(|said| self.names.get(said)) {
+                deed[field] = called.clone().into();
+            }
         }
         let deed: Deed = serde_json::from_value(deed.clone())
             .map_err(|error| CloudError::Deed(format!("read {deed}: {error}")))?;

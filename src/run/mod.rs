@@ -188,10 +188,10 @@ async fn play(
     let mut stage = Stage::set(clock, &order.plan, &Wanted::of(order), recorder, cast, cluster).await?;
     stage.start(order).await?;
     recorder.record(What::Phase(Phase::Settle));
-    match stage.settle(order).await? {
+    match stage.settle(order).await {
         None => perform(&mut stage, clock, order, recorder).await?,
         // What a subject does that was never itself shows nothing.
-        Some(missing) => recorder.record(What::Trouble(format!("failed to reach a steady state {missing}"))),
+        Some(missing) => recorder.record(What::Trouble(format!("failed to {missing}"))),
     }
     recorder.record(What::Phase(Phase::Account));
     let account = stage.account();
@@ -245,10 +245,12 @@ async fn act(
             stage.healing.inject(name, &planned.says, fault, lasting).map_err(RunError::Fault)?;
         }
         Act::Heal(name) => stage.healing.heal(name),
-        Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
+        Act::Node { deed, pool } => return stage.do_to_node(deed, pool, planned.seed).await,
         Act::Group { deed, pool } => stage.do_to_group(deed, pool).await?,
         Act::Pool(edit) => stage.edit_pool(edit).await?,
-        Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
+        Act::Cloud(deed) => {
+            return Ok(stage.cloud.deed(deed).err().map(|e| format!("nothing was done: failed to {e}")));
+        }
         Act::Subject(deed) => stage.do_to_subject(deed, order.profile.leader_lease().as_ref()).await,
     }
     Ok(None)
