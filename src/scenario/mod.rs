@@ -7,6 +7,7 @@ mod builtin;
 mod fault;
 mod read;
 mod references;
+mod sense;
 mod span;
 mod written;
 
@@ -304,7 +305,7 @@ pub enum Step {
     /// Something is done to a pool by hand, where pools are objects: only Karpenter's are.
     Pool(PoolEdit),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
-    Cloud(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] serde_json::Value),
+    Cloud(#[schemars(with = "mock_hetzner::Deed")] serde_json::Value),
     /// Something is done to the subject.
     Subject(SubjectDeed),
 }

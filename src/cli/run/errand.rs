@@ -174,6 +174,8 @@ impl Errand {
             plan: serde_json::to_value(plan).unwrap_or_default(),
             subject: SubjectFacts {
                 profile: subject.profile.name.clone(),
+                profile_path: (subject.named != subject.profile.name).then(|| subject.named.clone()),
+                profile_digest: Some(subject.profile_digest.clone()),
                 provider: subject.profile.provider,
                 version: subject.version,
                 digest: subject.digest.clone(),

@@ -9,18 +9,18 @@ mod live;
 mod subject;
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use mock_clock::{Clock as _, Mode, VirtualClock};
+use mock_clock::Mode;
 
 use super::check::{exit, reports};
-use super::{complain, files, flavour, say};
+use super::paint::paint;
+use super::{complain, files, flavour, say, seed};
 use crate::cloud;
 use crate::cluster::{Choice, ClusterError};
 use crate::exit::Exit;
 use crate::plan;
-use crate::report::text::{self, Paint};
+use crate::report::text;
 use crate::report::{Standing, Telling, stability};
 use crate::scenario::Scenario;
 use crate::terms::Version;
@@ -55,7 +55,7 @@ pub(super) struct Arguments {
     /// in the flavour that each scenario is about, if left out
     #[arg(long, value_name = "PROFILE")]
     subject: Option<String>,
-    /// The subject's program, instead of the one its profile names
+    /// The subject's program, instead of the one its profile names; without --subject, it must say itself what it is
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
     /// The version of the subject, if neither its profile nor the program says it
@@ -89,8 +89,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     let scenarios = scenarios(&arguments.scenarios)?;
-    let first = arguments.seed.unwrap_or_else(drawn_seed);
-    let parts = cast(arguments, scenarios, first)?;
+    let named = arguments.subject.as_deref();
+    let told = arguments.binary.as_deref().filter(|_| named.is_none());
+    let named = named.or(told.map(subject::told_by).transpose()?.flatten());
+    let first = arguments.seed.unwrap_or_else(seed::drawn);
+    let parts = cast(arguments, named, scenarios, first)?;
     let directory = directory(arguments)?;
     say(&format!("{}, seed {first}; histories in {}", who(&parts), directory.display()))?;
     let mut live = Live::new(parts.len() * usize::try_from(arguments.repeat).unwrap_or(usize::MAX));
@@ -143,11 +146,16 @@ struct Part {
 
 /// Who is asked in which scenario: whoever was named; otherwise each scenario has the flavour that it is about. Scenarios
 /// that are not about their subject are told, and left out.
-fn cast(arguments: &Arguments, scenarios: Vec<(PathBuf, Scenario)>, seed: u64) -> Result<Vec<Part>, Exit> {
+fn cast(
+    arguments: &Arguments,
+    named: Option<&str>,
+    scenarios: Vec<(PathBuf, Scenario)>,
+    seed: u64,
+) -> Result<Vec<Part>, Exit> {
     let mut subjects: BTreeMap<String, Subject> = BTreeMap::new();
     let (mut parts, mut wrong) = (Vec::new(), false);
     for (path, scenario) in scenarios {
-        let name = arguments.subject.as_deref().map_or_else(|| flavour::of(&scenario), Ok)?;
+        let name = named.map_or_else(|| flavour::of(&scenario), Ok)?;
         if !subjects.contains_key(name) {
             let version = arguments.subject_version;
             subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
@@ -293,15 +301,6 @@ fn finish(
     };
     say(&format!("\nexit code {}: {}", exit.code(), exit.meaning()))?;
     Ok(exit)
-}
-
-/// Colours are for terminals.
-fn paint() -> Paint {
-    if std::io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain }
-}
-
-fn drawn_seed() -> u64 {
-    VirtualClock::start(Mode::Real, None).map_or(1, |clock| clock.now().unix_nanos() / 1_000 % 1_000_000)
 }
 
 fn processors() -> u32 {
