@@ -288,6 +288,8 @@ pub enum SubjectOption {
     UnreadyEnabled,
     /// Whether unregistered machines are removed below the minimum.
     ForceDeleteUnregistered,
+    /// Feature gates: `Name=true`, several with commas.
+    FeatureGates,
     /// A named way of being wrong, for scenarios that show that the harness has eyes: only `mock-autoscaler` has any.
     Defect,
 }
@@ -317,6 +319,11 @@ impl SubjectOption {
             Self::ExpendablePodsPriorityCutoff => (value.parse::<i32>().is_ok(), "it is a number"),
             Self::UtilizationThreshold => {
                 (number(value).is_some_and(|share| share <= 100), "it is a share in percent, from 0 to 100")
+            }
+            Self::FeatureGates => {
+                let gate =
+                    |gate: &str| gate.split_once('=').is_some_and(|(_, on)| ["true", "false"].contains(&on));
+                (value.split(',').all(gate), "it reads `Name=true`, several with commas")
             }
             Self::Defect => (true, ""),
         };
@@ -359,6 +366,9 @@ pub struct Pool {
     /// Taints of new nodes that somebody else takes away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_taints: Vec<Taint>,
+    /// Taints that its kubelets register with beside those that they have anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub registers_with: Vec<Taint>,
     /// How Karpenter disrupts its nodes, if the scenario says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disruption: Option<Disruption>,

@@ -10,5 +10,7 @@ mod health;
 mod orphans;
 #[path = "subjects/telling.rs"]
 mod telling;
+#[path = "subjects/words.rs"]
+mod words;
 #[path = "subjects/workshop.rs"]
 mod workshop;

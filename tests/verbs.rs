@@ -66,6 +66,7 @@ fn what_can_be_written_and_cannot_be_meant_is_told() {
         "the largest has 4000m and 8192Mi",
         "no node of `small` has a taint `example.com/other`",
         "no server is called `a-0`",
+        "nothing is changed here",
         "`deed` knows no `explode`",
         "the field `server` is unknown",
         "`count`, `for_s`, `from`, ",

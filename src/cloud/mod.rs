@@ -143,6 +143,16 @@ impl Cloud {
         })
     }
 
+    /// How many servers of a pool have a status, by its word.
+    pub fn servers_in(&self, pool: &str, status: &str) -> u32 {
+        self.mock.with(|engine, _| {
+            let of_pool = |labels| Provider::pool_named(labels).is_some_and(|of| of == pool);
+            let there =
+                engine.servers().filter(|it| it.status.word() == status && of_pool(it.labels)).count();
+            u32::try_from(there).unwrap_or(u32::MAX)
+        })
+    }
+
     /// Tells each time that something has changed.
     pub fn changes(&self) -> tokio::sync::watch::Receiver<u64> {
         self.mock.changes()

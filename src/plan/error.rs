@@ -23,6 +23,13 @@ pub enum PlanError {
         /// Who has to do with it.
         needs: Provider,
     },
+    /// The scenario is about other subjects.
+    Profile {
+        /// Its profile.
+        profile: String,
+        /// Those that are meant.
+        meant: String,
+    },
     /// The subject cannot be asked for this.
     Option {
         /// Its profile.
@@ -74,6 +81,7 @@ impl PlanError {
         matches!(
             self,
             PlanError::Provider { .. }
+                | PlanError::Profile { .. }
                 | PlanError::Option { .. }
                 | PlanError::TooOld { .. }
                 | PlanError::Timer { .. }
@@ -97,6 +105,9 @@ impl fmt::Display for PlanError {
                     f,
                     "do something with {what}: only the provider {needs} has to do with it, not {profile}"
                 )
+            }
+            PlanError::Profile { profile, meant } => {
+                write!(f, "tell {profile} what this scenario tells its subject: it is about {meant}")
             }
             PlanError::Option { profile, option } => {
                 write!(f, "ask for {option}: profile {profile} does not say how; add it to its `options`")

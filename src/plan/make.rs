@@ -7,8 +7,8 @@ use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
 use crate::scenario::{
-    ByHand, CallMatch, DisruptionSpec, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec, Scenario, Span,
-    Step, SubjectDeed, Until,
+    ByHand, CallMatch, Condition, DisruptionSpec, FaultSpec, FixedNode, GroupByHand, Hurt, PoolSpec,
+    Scenario, Span, Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
 use crate::terms::{
@@ -40,6 +40,10 @@ pub fn make(
         return Err(too_old(profile, &[profile.since.options.get(option)], what)
             .unwrap_or_else(|| PlanError::Option { profile: profile.name.clone(), option: *option }));
     }
+    if !given.subject.profiles.is_empty() && !given.subject.profiles.contains(&profile.name) {
+        let meant = given.subject.profiles.join(", ");
+        return Err(PlanError::Profile { profile: profile.name.clone(), meant });
+    }
     if let Some((what, needs)) = foreign(scenario, profile) {
         return Err(PlanError::Provider { profile: profile.name.clone(), what, needs });
     }
@@ -67,6 +71,7 @@ pub fn make(
             .map(|workload| spans.workload(workload))
             .collect::<Result<_, _>>()?,
         options: given.options.clone(),
+        subject: given.subject.clone(),
         timers: timers.clone(),
         replicas: given.replicas,
         longest: longest(&steps, converge)?,
@@ -79,16 +84,25 @@ pub fn make(
 fn foreign(scenario: &Scenario, profile: &Profile) -> Option<(&'static str, Provider)> {
     let pools = scenario.given.pools.values().any(PoolSpec::is_karpenters);
     let pools = pools.then_some(("`disruption`, `also` or `startup_taints` of a pool", Provider::Karpenter));
+    let of_kwok = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Kwok);
+    let registers = scenario.given.pools.values().any(|pool| !pool.registers_with.is_empty());
+    let registers = (registers && of_kwok).then_some(("kubelets that register nodes", Provider::Hetzner));
     let at_the_cloud = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Hetzner);
     let has = |needs| needs == profile.provider || needs == Provider::Hetzner && at_the_cloud;
-    pools.into_iter().chain(scenario.steps.iter().filter_map(market)).find(|&(_, needs)| !has(needs))
+    pools
+        .into_iter()
+        .chain(registers)
+        .chain(scenario.steps.iter().filter_map(market))
+        .find(|&(_, needs)| !has(needs))
 }
 
 /// What a step is about, and the provider that it needs, if not everyone will do.
 fn market(step: &Step) -> Option<(&'static str, Provider)> {
     let of_the_cloud = |on: &CallMatch| on.to == Some(Api::Cloud);
     Some(match step {
-        Step::Cloud(_) | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. }) => {
+        Step::Cloud(_)
+        | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. })
+        | Step::Until(Until { condition: Condition::ServerStatus { .. }, .. }) => {
             ("the cloud", Provider::Hetzner)
         }
         Step::Hurt(Hurt { fault: FaultSpec::Calls { on, .. }, .. }) if of_the_cloud(on) => {
@@ -162,6 +176,7 @@ fn pool(
         priority: spec.priority,
         also: spec.also.clone(),
         startup_taints: spec.startup_taints.clone(),
+        registers_with: spec.registers_with.clone(),
         disruption: spec
             .disruption
             .as_ref()
@@ -200,10 +215,13 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
     Ok(match step {
         Step::Deploy(workload) => Act::Deploy(spans.workload(workload)?),
         Step::Scale { workload, pods } => Act::Scale { workload: workload.clone(), pods: *pods },
+        Step::Change(edit) => Act::Change(edit.clone()),
         Step::Remove(workload) => Act::Remove(workload.clone()),
+        Step::Create(object) => Act::Create(object.clone()),
+        Step::Delete(object) => Act::Delete(object.clone()),
         Step::Wait(span) => Act::Wait(spans.period(*span)?),
         Step::Until(Until { condition, at_most }) => {
-            Act::Until { condition: condition.clone(), at_most: spans.period(*at_most)? }
+            Act::Until { condition: spans.condition(condition)?, at_most: spans.period(*at_most)? }
         }
         Step::Hurt(Hurt { name, fault, lasting }) => Act::Hurt {
             name: name.clone(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::error::PlanError;
 use super::make::too_old;
-use crate::scenario::{FateSpec, FaultSpec, Span, Workload};
+use crate::scenario::{Condition, FateSpec, FaultSpec, Span, Workload};
 use crate::subject::Profile;
 use crate::terms::{Period, Timers};
 
@@ -49,7 +49,16 @@ impl<'a> Resolver<'a> {
     pub(super) fn workload(&self, workload: &Workload) -> Result<Workload, PlanError> {
         let mut workload = workload.clone();
         workload.ends_in = workload.ends_in.map(|span| self.fixed(span)).transpose()?;
+        workload.grace = workload.grace.map(|span| self.fixed(span)).transpose()?;
         Ok(workload)
+    }
+
+    pub(super) fn condition(&self, condition: &Condition) -> Result<Condition, PlanError> {
+        let mut condition = condition.clone();
+        if let Condition::RunningFor { lasting, .. } = &mut condition {
+            *lasting = self.fixed(*lasting)?;
+        }
+        Ok(condition)
     }
 
     pub(super) fn fault(&self, fault: &FaultSpec) -> Result<FaultSpec, PlanError> {
@@ -58,7 +67,9 @@ impl<'a> Resolver<'a> {
             FaultSpec::SlowKubelet { takes: span, .. }
             | FaultSpec::Flapping { every: span, .. }
             | FaultSpec::SlowClusterApi { takes: span, .. }
-            | FaultSpec::Calls { fate: FateSpec::Delay(span), .. } => *span = self.fixed(*span)?,
+            | FaultSpec::Calls { fate: FateSpec::Delay(span) | FateSpec::DelayAnswer(span), .. } => {
+                *span = self.fixed(*span)?;
+            }
             FaultSpec::Calls { .. }
             | FaultSpec::NeverRegisters { .. }
             | FaultSpec::LostHeartbeats { .. }

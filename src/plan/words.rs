@@ -3,14 +3,27 @@
 use serde_json::Value;
 
 use super::Act;
-use crate::scenario::{Condition, GroupDeed, NodeDeed, PoolEdit, Span, SubjectDeed, Workload, WorkloadKind};
+use crate::scenario::{
+    BudgetEdit, Condition, GroupDeed, NodeDeed, ObjectName, PoolEdit, Span, SubjectDeed, Workload,
+    WorkloadEdit, WorkloadKind,
+};
 
 /// A step.
 pub(super) fn act(act: &Act) -> String {
     match act {
         Act::Deploy(of) => format!("deploy {}", workload(of)),
         Act::Scale { workload, pods } => format!("scale {workload} to {}", count(*pods, "pod")),
+        Act::Change(edit) => change(edit),
         Act::Remove(workload) => format!("remove {workload}"),
+        Act::Create(object) => {
+            let name = object["metadata"]["name"].as_str().or(object["metadata"]["generateName"].as_str());
+            format!("create {} {} by hand", object["kind"].as_str().unwrap_or("?"), name.unwrap_or("?"))
+        }
+        Act::Delete(ObjectName { kind, name, namespace }) => {
+            let namespace =
+                namespace.as_ref().map(|namespace| format!(" of {namespace}")).unwrap_or_default();
+            format!("delete {kind} {name}{namespace} by hand")
+        }
         Act::Wait(period) => format!("wait for {period}"),
         Act::Until { condition: of, at_most } => format!("until {}, for at most {at_most}", condition(of)),
         Act::Hurt { name, fault, lasting } => {
@@ -49,6 +62,20 @@ pub(super) fn count(many: u32, what: &str) -> String {
     format!("{many} {what}{}", if many == 1 { "" } else { "s" })
 }
 
+fn change(edit: &WorkloadEdit) -> String {
+    let budget = edit.budget.map(|budget| match budget {
+        BudgetEdit::None => "no budget".to_owned(),
+        BudgetEdit::MaxUnavailable(away) => format!("a budget by which {away} may be away"),
+        BudgetEdit::MinAvailable(there) => format!("a budget by which {there} must be there"),
+    });
+    let labels = edit.labels.iter().map(|(key, value)| match value {
+        Some(value) => format!("the label {key}={value}"),
+        None => format!("no label {key}"),
+    });
+    let changes = edit.pods.map(|many| count(many, "pod")).into_iter().chain(budget).chain(labels);
+    format!("give {} {}", edit.workload, changes.collect::<Vec<_>>().join(", "))
+}
+
 fn condition(of: &Condition) -> String {
     match of {
         Condition::Running(workload) => format!("all pods of {workload} run"),
@@ -59,6 +86,15 @@ fn condition(of: &Condition) -> String {
         Condition::Ordered(pool) => format!("something was ordered for {pool}"),
         Condition::GivenBack(pool) => format!("something of {pool} was given back"),
         Condition::Bitten(fault) => format!("{fault} has hurt"),
+        Condition::BittenTimes { fault, times } => format!("{fault} has hurt {}", count(*times, "time")),
+        Condition::RunningFor { workload, lasting: Span::Fixed(period) } => {
+            format!("all pods of {workload} have run for {period}")
+        }
+        Condition::RunningFor { workload, .. } => format!("all pods of {workload} run"),
+        Condition::ServerStatus { pool, status, count: Some(many) } => {
+            format!("{} of {pool} {} {status}", count(*many, "server"), if *many == 1 { "is" } else { "are" })
+        }
+        Condition::ServerStatus { pool, status, count: None } => format!("a server of {pool} is {status}"),
     }
 }
 

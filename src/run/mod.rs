@@ -7,6 +7,7 @@ mod conditions;
 mod deeds;
 mod healing;
 mod market;
+mod objects;
 mod replica;
 mod settle;
 mod stage;
@@ -56,7 +57,9 @@ pub struct Order {
 impl Order {
     /// What every replica is told.
     fn told_to_all(&self) -> Circumstances<'_> {
+        let more = &self.plan.subject;
         Circumstances::of_all(&self.plan.pools, &self.plan.options, &self.plan.timers)
+            .and(&more.arguments, &more.environment)
     }
 
     /// What the history begins with: all that is known before the subject is started.
@@ -237,7 +240,10 @@ async fn act(
     match &planned.act {
         Act::Deploy(workload) => stage.deploy(workload).await?,
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
+        Act::Change(edit) => return stage.change(edit).await,
         Act::Remove(workload) => stage.remove(workload).await?,
+        Act::Create(object) => return stage.create(object).await,
+        Act::Delete(object) => return stage.delete(object).await,
         Act::Wait(period) => drop(stage.clock.sleep(period.0.min(left)).await),
         Act::Until { condition, at_most } => return Ok(stage.until(condition, at_most.0.min(left)).await),
         Act::Hurt { name, fault, lasting } => {

@@ -212,6 +212,8 @@ pub enum FateSpec {
     Cut,
     /// It is never answered.
     Hang,
+    /// It is done at once, and answered only after so long.
+    DelayAnswer(Span),
     /// It is done, and the connection cut before the answer.
     LoseAnswer,
     /// It is done, and the answer cut after so many bytes.

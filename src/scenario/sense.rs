@@ -79,7 +79,8 @@ impl<'a> Sense<'a> {
     fn step(&mut self, kind: &str, step: &'a Node) {
         match kind {
             "deploy" => self.asked_for(step),
-            "scale" => self.wanted = true,
+            "scale" | "create" => self.wanted = true,
+            "change" => self.changed(step),
             "hurt" => {
                 if let Some(by_hand) = step.get("taints_by_hand") {
                     self.tainted(by_hand.get("pool"), by_hand.get("taint"));
@@ -88,6 +89,14 @@ impl<'a> Sense<'a> {
             "node" => self.by_hand(step),
             "cloud" => self.in_the_cloud(step),
             _ => {}
+        }
+    }
+
+    fn changed(&mut self, step: &'a Node) {
+        self.wanted |= step.get("pods").is_some();
+        if ["pods", "budget", "labels"].iter().all(|field| step.get(field).is_none()) {
+            let what = "nothing is changed here".to_owned();
+            self.wrong(step, what, "there are `pods`, `budget`, `labels`");
         }
     }
 
@@ -198,6 +207,7 @@ impl<'a> Sense<'a> {
 
 /// The keys of the taints that new nodes of a pool have.
 fn taints(pool: &Entry) -> impl Iterator<Item = &str> {
-    let lists = ["taints", "startup_taints"].into_iter().filter_map(|name| pool.node.get(name));
+    let lists =
+        ["taints", "startup_taints", "registers_with"].into_iter().filter_map(|name| pool.node.get(name));
     lists.flat_map(Node::items).filter_map(|taint| taint.get("key")?.text())
 }
