@@ -307,6 +307,7 @@ mod tests {
             pools: &[pool("small"), pool("large")],
             options: &options,
             timers: &all,
+            more: None,
         })
     }
 
