@@ -78,7 +78,9 @@ fn change(edit: &WorkloadEdit) -> String {
 
 fn condition(of: &Condition) -> String {
     match of {
-        Condition::Running(workload) => format!("all pods of {workload} run"),
+        Condition::Running(workload) | Condition::RunningFor { workload, lasting: Span::Timer { .. } } => {
+            format!("all pods of {workload} run")
+        }
         Condition::Unschedulable(workload) => format!("a pod of {workload} is unschedulable"),
         Condition::Gone(workload) => format!("all pods of {workload} are gone"),
         Condition::Servers { pool, count: many } => format!("{pool} has {}", count(*many, "server")),
@@ -90,7 +92,6 @@ fn condition(of: &Condition) -> String {
         Condition::RunningFor { workload, lasting: Span::Fixed(period) } => {
             format!("all pods of {workload} have run for {period}")
         }
-        Condition::RunningFor { workload, .. } => format!("all pods of {workload} run"),
         Condition::ServerStatus { pool, status, count: Some(many) } => {
             format!("{} of {pool} {} {status}", count(*many, "server"), if *many == 1 { "is" } else { "are" })
         }
