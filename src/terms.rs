@@ -259,6 +259,10 @@ impl From<Period> for String {
     }
 }
 
+/// How cluster-autoscaler can choose among pools (FAQ, "What are Expanders?").
+const EXPANDERS: [&str; 7] =
+    ["random", "most-pods", "least-waste", "least-nodes", "price", "priority", "grpc"];
+
 /// Something that a subject can be asked for, whatever its flag is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -287,8 +291,47 @@ pub enum SubjectOption {
     UnreadyEnabled,
     /// Whether unregistered machines are removed below the minimum.
     ForceDeleteUnregistered,
+    /// Feature gates: `Name=true`, several with commas.
+    FeatureGates,
     /// A named way of being wrong, for scenarios that show that the harness has eyes: only `mock-autoscaler` has any.
     Defect,
+}
+
+impl SubjectOption {
+    /// What its values look like, if no subject takes this one.
+    pub fn refuses(self, value: &str) -> Option<&'static str> {
+        let number = |text: &str| text.parse::<u64>().ok();
+        let (fits, looks) = match self {
+            Self::EnforceMin
+            | Self::SkipNodesWithSystemPods
+            | Self::SkipNodesWithLocalStorage
+            | Self::UnreadyEnabled
+            | Self::ForceDeleteUnregistered => {
+                (["true", "false"].contains(&value), "it is `true` or `false`")
+            }
+            Self::Expander => (
+                value.split(',').all(|word| EXPANDERS.contains(&word)),
+                "there are `random`, `most-pods`, `least-waste`, `least-nodes`, `price`, `priority`, `grpc`, also several with commas",
+            ),
+            Self::MaxNodesTotal | Self::MinReplicaCount => (number(value).is_some(), "it is a number"),
+            Self::CoresTotal | Self::MemoryTotal => {
+                let bounds = value.split_once(':').map(|(min, max)| (number(min), number(max)));
+                let fits = bounds.is_some_and(|(min, max)| min.is_some() && max.is_some() && min <= max);
+                (fits, "it reads `min:max`, such as `0:64`")
+            }
+            Self::ExpendablePodsPriorityCutoff => (value.parse::<i32>().is_ok(), "it is a number"),
+            Self::UtilizationThreshold => {
+                (number(value).is_some_and(|share| share <= 100), "it is a share in percent, from 0 to 100")
+            }
+            Self::FeatureGates => {
+                let gate =
+                    |gate: &str| gate.split_once('=').is_some_and(|(_, on)| ["true", "false"].contains(&on));
+                (value.split(',').all(gate), "it reads `Name=true`, several with commas")
+            }
+            Self::Defect => (true, ""),
+        };
+        (!fits).then_some(looks)
+    }
 }
 
 impl fmt::Display for SubjectOption {
@@ -326,6 +369,9 @@ pub struct Pool {
     /// Taints of new nodes that somebody else takes away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_taints: Vec<Taint>,
+    /// Taints that its kubelets register with beside those that they have anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub registers_with: Vec<Taint>,
     /// How Karpenter disrupts its nodes, if the scenario says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disruption: Option<Disruption>,

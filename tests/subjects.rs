@@ -12,5 +12,7 @@ mod orphans;
 mod own_words;
 #[path = "subjects/telling.rs"]
 mod telling;
+#[path = "subjects/words.rs"]
+mod words;
 #[path = "subjects/workshop.rs"]
 mod workshop;

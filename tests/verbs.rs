@@ -41,9 +41,101 @@ fn all_mistakes_of_all_files_are_told() {
 fn what_only_the_cloud_knows_is_told_too() {
     let (code, _, err) = run(&["lint", "tests/documents/cloud.yml"]);
     assert_eq!(code, 64);
-    for told in ["the cloud has no type `cx34`", "the cloud has no location `fns1`", "sold_uot", "explode"] {
+    for told in [
+        "the cloud has no type `cx34`",
+        "the cloud has no location `fns1`",
+        "did you mean `sold_out`?",
+        "explode",
+    ] {
         assert!(err.contains(told), "{told} is missing in {err}");
     }
+}
+
+#[test]
+fn what_can_be_written_and_cannot_be_meant_is_told() {
+    let (code, _, err) = run(&["lint", "tests/documents/sense.yml"]);
+    assert_eq!(code, 64);
+    for told in [
+        "`expander` cannot be \"lest-waste\"",
+        "`enforce_min` cannot be \"yes\"",
+        "it reads `min:max`",
+        "a share in percent",
+        "`mock-autoscaler` has no defect `nonsense`",
+        "the pool `none` has no node by then",
+        "no node has room for a pod of `huge`",
+        "the largest has 4000m and 8192Mi",
+        "no node of `small` has a taint `example.com/other`",
+        "no server is called `a-0`",
+        "nothing is changed here",
+        "`deed` knows no `explode`",
+        "the field `server` is unknown",
+        "`count`, `for_s`, `from`, ",
+        "`fate` knows no `hung`",
+        "did you mean `hang`?",
+        "did you mean `delay`?",
+        "`fate` says only `delay`",
+    ] {
+        assert!(err.contains(told), "{told} is missing in {err}");
+    }
+    for fine in ["pod of `meant`", "taint `example.com/mine`", "called `small-0`"] {
+        assert!(!err.contains(fine), "{fine} is told in {err}");
+    }
+}
+
+#[test]
+fn faults_are_explained_with_all_that_can_be_written_of_them() {
+    let (code, by_code, _) = run(&["explain", "F401"]);
+    assert_eq!(code, 0);
+    for told in [
+        "\n  kind: sold_out  ",
+        "\n    location: a text  ",
+        "\n    per_cent: a number  ",
+        "\n  kind: torn_list  ",
+    ] {
+        assert!(by_code.contains(told), "{told} is missing in {by_code}");
+    }
+    assert_eq!(run(&["explain", "cloud"]).1, by_code);
+    let (_, calls, _) = run(&["explain", "F302"]);
+    for told in ["\n    lose_answer  ", "\n    delay: ", "\n  first: a whole number  "] {
+        assert!(calls.contains(told), "{told} is missing in {calls}");
+    }
+    let (code, one, _) = run(&["explain", "sold_out"]);
+    assert!(code == 0 && one.contains("server_type: a text") && !one.contains("torn_list"), "{one}");
+    let (code, out, err) = run(&["explain", "soldout"]);
+    assert_eq!((code, out.as_str()), (64, ""));
+    assert!(err.contains("did you mean `sold_out`?"), "{err}");
+}
+
+#[test]
+fn a_seed_that_nobody_names_is_drawn_and_told() {
+    let scenario = "suites/conformance/scale-up/pending-pods-get-a-node.yaml";
+    let seed = || {
+        let out = run(&["plan", scenario]).1;
+        out.lines().find_map(|line| Some(line.strip_prefix("seed ")?.split(',').next()?.to_owned())).unwrap()
+    };
+    let seeds: std::collections::BTreeSet<String> = (0..5).map(|_| seed()).collect();
+    assert!(seeds.len() > 1, "{seeds:?}");
+}
+
+#[test]
+fn whoever_names_a_program_without_its_profile_is_asked() {
+    let scenario = "suites/conformance/scale-up/pending-pods-get-a-node.yaml";
+    let (code, out, err) = run(&["run", scenario, "--binary", "/bin/true"]);
+    assert_eq!((code, out.as_str()), (64, ""));
+    assert!(
+        err.starts_with("error: failed to tell what /bin/true is: name its profile with --subject PROFILE; ")
+            && err.contains(" karpenter-kwok,"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_kubeconfig_that_is_not_there_is_told_with_the_flag_there_is() {
+    let scenario = "suites/conformance/scale-up/pending-pods-get-a-node.yaml";
+    let (_, _, err) = run(&["run", scenario, "--cluster", "existing=/nope", "--time", "real"]);
+    assert!(err.contains("give another with --cluster existing=KUBECONFIG"), "{err}");
+    let flags = run(&["run", "--help"]).1;
+    assert!(flags.contains("--cluster") && flags.contains("existing=KUBECONFIG"), "{flags}");
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! `scaleproof check`: stored histories are judged again, without cluster, cloud or autoscaler.
 
 use std::fs;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
+use super::paint::paint;
 use super::{complain, say};
 use crate::check::judge;
 use crate::exit::Exit;
 use crate::history::file;
-use crate::report::text::{self, Paint};
+use crate::report::text;
 use crate::report::{Standing, Telling, html, json, junit, markdown};
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn check(arguments: &Arguments) -> Result<Exit, Exit> {
-    let paint = if std::io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain };
+    let paint = paint();
     let mut tellings = Vec::new();
     for (number, path) in arguments.histories.iter().enumerate() {
         let history = file::open(path).map_err(|error| {

@@ -10,6 +10,7 @@ use serde_json::Value;
 use super::complain;
 use super::lookup::{self, Found};
 use crate::check;
+use crate::cloud;
 use crate::code::Code;
 use crate::exit::Exit;
 use crate::scenario::{self, Known, Scenario};
@@ -26,12 +27,15 @@ pub(super) fn scenario_of(named: &str, text: &str) -> Result<Scenario, Exit> {
     let catalogue = Catalogue::builtin();
     let machines: Vec<&str> = catalogue.server_types.iter().map(|machine| machine.name.as_str()).collect();
     let locations: Vec<&str> = catalogue.locations.iter().map(|location| location.name.as_str()).collect();
+    let defects: Vec<&str> = mock_autoscaler::defects().collect();
     let codes: Vec<Code> =
         check::catalogue().into_iter().map(|expectation| expectation.code.clone()).collect();
     let known = Known {
         codes: Some(&codes),
         machines: Some(&machines),
         locations: Some(&locations),
+        room: Some(cloud::room),
+        defects: Some(&defects),
         trouble: Some(trouble),
         deed: Some(deed),
     };
@@ -44,6 +48,12 @@ pub(super) fn scenario_of(named: &str, text: &str) -> Result<Scenario, Exit> {
 /// Reads a profile, given by its path or as one that comes along by its name; if it cannot be used, everything that is
 /// wrong has been told.
 pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
+    let (path, text) = profile_text(named)?;
+    profile_of(&path, &text)
+}
+
+/// The text of a profile that is given in this way, and its whole name.
+pub(super) fn profile_text(named: &str) -> Result<(String, String), Exit> {
     let path = Path::new(named);
     let names = || subject::builtin_names().collect::<Vec<&str>>().join(", ");
     if path.extension().is_some_and(|end| end == "yaml") || named.contains('/') {
@@ -52,14 +62,14 @@ pub(super) fn profile(named: &str) -> Result<Profile, Exit> {
             complain(&format!("  Those that come along go by their names: {}", names()));
             return Err(Exit::BadInput);
         }
-        return profile_at(path);
+        return text(path).map(|(path, text)| (path.to_string_lossy().into_owned(), text));
     }
     let Some(text) = subject::builtin(named) else {
         complain(&format!("error: failed to find the profile {named:?}: there are {}", names()));
         complain("  A profile of your own is named by its path: ./mine.yaml");
         return Err(Exit::BadInput);
     };
-    profile_of(named, text)
+    Ok((named.to_owned(), text.to_owned()))
 }
 
 /// Reads a profile by its path.
@@ -68,7 +78,8 @@ pub(super) fn profile_at(named: &Path) -> Result<Profile, Exit> {
     profile_of(&path.to_string_lossy(), &text)
 }
 
-fn profile_of(named: &str, text: &str) -> Result<Profile, Exit> {
+/// Reads a profile from its text; `named` is what mistakes in it are told of.
+pub(super) fn profile_of(named: &str, text: &str) -> Result<Profile, Exit> {
     subject::read(named, text).map_err(|mistakes| {
         complain(&mistakes.shown());
         Exit::BadInput

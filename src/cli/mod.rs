@@ -3,15 +3,18 @@
 mod check;
 mod completions;
 mod explain;
+mod fields;
 mod files;
 mod flavour;
 mod interruption;
 mod lint;
 mod list;
 mod lookup;
+mod paint;
 mod plan;
 mod run;
 mod schema;
+mod seed;
 mod suites;
 mod up;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{complain, files, flavour, say};
+use super::{complain, files, flavour, say, seed};
 use crate::cloud;
 use crate::exit::Exit;
 use crate::plan;
@@ -19,9 +19,9 @@ pub(super) struct Arguments {
     /// if left out
     #[arg(long, value_name = "PROFILE")]
     subject: Option<String>,
-    /// What everything is drawn from
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// What everything is drawn from; drawn and told if left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
     /// As JSON, as it stands in a history
     #[arg(long)]
     json: bool,
@@ -33,7 +33,8 @@ pub(super) fn plan(arguments: &Arguments) -> Result<Exit, Exit> {
     let named = arguments.subject.as_deref().map(files::profile);
     let scenario = scenario?;
     let profile = named.unwrap_or_else(|| files::profile(flavour::of(&scenario)?))?;
-    let plan = plan::make(&scenario, &profile, arguments.seed, &cloud::room).map_err(|error| {
+    let seed = arguments.seed.unwrap_or_else(seed::drawn);
+    let plan = plan::make(&scenario, &profile, seed, &cloud::room).map_err(|error| {
         complain(&format!("error: {}: failed to {error}", arguments.scenario.display()));
         Exit::BadInput
     })?;

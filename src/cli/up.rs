@@ -8,7 +8,7 @@ use mock_clock::{Clock as _, ClockError, Mode, Rate, VirtualClock};
 use serde_json::{Map, Value, json};
 
 use super::interruption::Interruption;
-use super::{complain, files, say};
+use super::{complain, files, say, seed};
 use crate::cloud;
 use crate::cluster::Choice;
 use crate::exit::Exit;
@@ -43,9 +43,9 @@ pub(super) struct Arguments {
     /// How time passes: real, or so many times as fast
     #[arg(long, value_name = "MODE", default_value = "real", value_parser = rate)]
     time: Rate,
-    /// What names and tokens are drawn from
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
+    /// What names and tokens are drawn from; drawn and told if left out
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,8 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 pub(super) fn up(arguments: &Arguments) -> Result<Exit, Exit> {
-    let plan = plan(arguments)?;
+    let seed = arguments.seed.unwrap_or_else(seed::drawn);
+    let plan = plan(arguments, seed)?;
     let failed = |exit: Exit, why: String| {
         complain(&format!("error: failed to {why}"));
         exit
@@ -91,7 +92,7 @@ pub(super) fn up(arguments: &Arguments) -> Result<Exit, Exit> {
 }
 
 /// What there is to be: a scenario in which nothing happens.
-fn plan(arguments: &Arguments) -> Result<Plan, Exit> {
+fn plan(arguments: &Arguments, seed: u64) -> Result<Plan, Exit> {
     let profile = files::profile(&arguments.subject)?;
     let mut scenario = match &arguments.scenario {
         Some(path) => files::scenario(path)?,
@@ -99,7 +100,7 @@ fn plan(arguments: &Arguments) -> Result<Plan, Exit> {
     };
     scenario.given.replicas = 0;
     scenario.steps.clear();
-    plan::make(&scenario, &profile, arguments.seed, &cloud::room).map_err(|error| {
+    plan::make(&scenario, &profile, seed, &cloud::room).map_err(|error| {
         complain(&format!("error: failed to {error}"));
         Exit::BadInput
     })
@@ -129,11 +130,11 @@ fn stay(arguments: &Arguments, plan: &Plan, directory: &Path) -> Result<(), (Exi
     let kubeconfig = directory.join("kubeconfig");
     complain("starting; Ctrl-C ends it");
     let mut told = Ok(());
-    let cluster = Choice::Embedded.cluster(arguments.seed, directory);
+    let cluster = Choice::Embedded.cluster(plan.seed, directory);
     let stands = |place: Place| {
         told = clock.set_rate(arguments.time).map_err(|e| missing(e.to_string()));
         if told.is_ok() {
-            told = tell(&kubeconfig, &place);
+            told = tell(&kubeconfig, &place, plan.seed);
         }
     };
     let done = runtime.block_on(async {
@@ -151,7 +152,7 @@ fn behind() -> Result<VirtualClock, ClockError> {
 }
 
 /// Writes the kubeconfig, and says how all this is used.
-fn tell(kubeconfig: &Path, place: &Place) -> Result<(), (Exit, String)> {
+fn tell(kubeconfig: &Path, place: &Place, seed: u64) -> Result<(), (Exit, String)> {
     fs::write(kubeconfig, &place.kubeconfig)
         .map_err(|e| (Exit::Missing, format!("write {}: {e}", kubeconfig.display())))?;
     let Place { cluster, cloud, token, .. } = place;
@@ -160,6 +161,7 @@ fn tell(kubeconfig: &Path, place: &Place) -> Result<(), (Exit, String)> {
 kubeconfig  {kubeconfig}
 cloud       {cloud}
 token       {token}
+seed        {seed}
 
 To look at it, in another shell:
 

@@ -120,8 +120,10 @@ impl Cloud {
     /// Something is done by hand, as the mock writes its deeds.
     pub fn deed(&self, deed: &Value) -> Result<(), CloudError> {
         let mut deed = deed.clone();
-        if let Some(called) = deed["which"].as_str().and_then(|said| self.names.get(said)) {
-            deed["which"] = called.clone().into();
+        for field in ["which", "server"] {
+            if let Some(called) = deed[field].as_str().and_then(|said| self.names.get(said)) {
+                deed[field] = called.clone().into();
+            }
         }
         let deed: Deed = serde_json::from_value(deed.clone())
             .map_err(|error| CloudError::Deed(format!("read {deed}: {error}")))?;
@@ -138,6 +140,16 @@ impl Cloud {
                 *count.entry(pool.unwrap_or_default()).or_default() += 1;
             }
             count
+        })
+    }
+
+    /// How many servers of a pool have a status, by its word.
+    pub fn servers_in(&self, pool: &str, status: &str) -> u32 {
+        self.mock.with(|engine, _| {
+            let of_pool = |labels| Provider::pool_named(labels).is_some_and(|of| of == pool);
+            let there =
+                engine.servers().filter(|it| it.status.word() == status && of_pool(it.labels)).count();
+            u32::try_from(there).unwrap_or(u32::MAX)
         })
     }
 

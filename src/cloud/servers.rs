@@ -146,9 +146,10 @@ impl Watcher {
 fn told(pool: &Pool, labels: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Vec<Taint>) {
     if labels.contains_key(Provider::Karpenter.pool_label()) {
         let key = "karpenter.sh/unregistered".to_owned();
-        return (BTreeMap::new(), vec![Taint { key, value: String::new(), effect: "NoExecute".to_owned() }]);
+        let unregistered = Taint { key, value: String::new(), effect: "NoExecute".to_owned() };
+        return (BTreeMap::new(), [&[unregistered], pool.registers_with.as_slice()].concat());
     }
-    (pool.node_labels(), pool.taints.clone())
+    (pool.node_labels(), [pool.taints.as_slice(), &pool.registers_with].concat())
 }
 
 fn event(server: &Glance<'_>, by: String) -> ServerEvent {

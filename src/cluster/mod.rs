@@ -168,7 +168,9 @@ impl fmt::Display for ClusterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Embedded(error) => write!(f, "start the embedded cluster: {error}"),
-            Self::Kubeconfig(why) => write!(f, "use the kubeconfig: {why}; give another with --kubeconfig"),
+            Self::Kubeconfig(why) => {
+                write!(f, "use the kubeconfig: {why}; give another with --cluster existing=KUBECONFIG")
+            }
             Self::Client(error) => write!(f, "make a client of the cluster: {error}"),
             Self::NoAccount(error) => write!(
                 f,

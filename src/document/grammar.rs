@@ -159,18 +159,28 @@ impl<'a> Grammar<'a> {
             (_, [only]) => self.value(only, node, name),
             (Value::Text(text), several) => {
                 let words: Vec<&str> = several.iter().flat_map(|choice| words(choice)).collect();
-                if !words.contains(&text.as_str()) {
-                    self.wrong(node, format!("{name} knows no `{text}`"), Some(meant(text, words)));
+                let tags = tags(&choices);
+                if tags.contains(&text.as_str()) {
+                    let what = format!("{name} says only `{text}`");
+                    self.wrong(node, what, Some(format!("there is more to it: `{text}: …`")));
+                } else if !words.contains(&text.as_str()) {
+                    let known = words.into_iter().chain(tags);
+                    self.wrong(node, format!("{name} knows no `{text}`"), Some(meant(text, known)));
                 }
             }
-            (Value::Map(_), several) => self.tagged(several, node, name),
+            (Value::Map(_), several) => self.tagged(several, &choices, node, name),
             (_, several) => self.value(several[0], node, name),
         }
     }
 
     /// A map of which one field says what it is.
-    fn tagged(&mut self, choices: &[&'a Json], node: &Node, name: &str) {
+    fn tagged(&mut self, choices: &[&'a Json], all: &[&'a Json], node: &Node, name: &str) {
+        if let Some(tag) = constant(choices) {
+            return self.of_a_kind(tag, choices, node, name);
+        }
         let tags = tags(choices);
+        // Some may be mere words.
+        let known: Vec<&str> = all.iter().flat_map(|choice| words(choice)).chain(tags.clone()).collect();
         let there = |tag: &&str| node.entries().iter().any(|entry| entry.key == **tag);
         let named: Vec<(usize, &str)> =
             tags.iter().enumerate().filter(|(_, tag)| there(tag)).map(|(at, tag)| (at, *tag)).collect();
@@ -186,15 +196,28 @@ impl<'a> Grammar<'a> {
                 match other {
                     Some(entry) => {
                         let what = format!("{name} knows no `{}`", entry.key);
-                        self.found.push(Mistake::at(entry.place, what).hint(meant(&entry.key, tags)));
+                        self.found.push(Mistake::at(entry.place, what).hint(meant(&entry.key, known)));
                     }
-                    None => self.wrong(node, format!("{name} does not say what"), Some(meant("", tags))),
+                    None => self.wrong(node, format!("{name} does not say what"), Some(meant("", known))),
                 }
             }
             [(_, one), (_, other), ..] => {
                 let what = format!("{name} says both `{one}` and `{other}`");
                 self.wrong(node, what, Some("give each an entry of its own".to_owned()));
             }
+        }
+    }
+
+    /// A map of which the value of one field says what it is.
+    fn of_a_kind(&mut self, tag: &str, choices: &[&'a Json], node: &Node, name: &str) {
+        let kinds: Vec<&str> = choices.iter().flat_map(|choice| words(&choice["properties"][tag])).collect();
+        let Some(kind) = node.get(tag) else {
+            return self.wrong(node, format!("the field `{tag}` is missing"), Some(meant("", kinds)));
+        };
+        let named = kind.text().unwrap_or_default();
+        match choices.iter().find(|choice| words(&choice["properties"][tag]).contains(&named)) {
+            Some(choice) => self.fields(choice, node, name),
+            None => self.wrong(kind, format!("`{tag}` knows no `{named}`"), Some(meant(named, kinds))),
         }
     }
 
@@ -269,6 +292,12 @@ fn tags<'a>(choices: &[&'a Json]) -> Vec<&'a str> {
     let required =
         |choice: &&'a Json| choice["required"].as_array().into_iter().flatten().filter_map(Json::as_str);
     choices.iter().filter_map(|choice| required(choice).find(|field| !shared.contains(field))).collect()
+}
+
+/// The field that every choice has, each with a word of its own.
+fn constant<'a>(choices: &[&'a Json]) -> Option<&'a str> {
+    let is_word = |choice: &&Json, field: &str| choice["properties"][field]["const"].is_string();
+    shared(choices).into_iter().find(|field| choices.iter().all(|choice| is_word(choice, field)))
 }
 
 fn words(schema: &Json) -> Vec<&str> {

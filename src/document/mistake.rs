@@ -22,6 +22,16 @@ pub struct Place {
 impl Place {
     /// Where a document begins.
     pub(super) const START: Place = Place { line: 1, column: 1, offset: 0, length: 0 };
+
+    /// The same with its bytes, which whoever cannot read a text does not know.
+    pub(super) fn found(self, text: &str) -> Place {
+        let count = |number: u64| usize::try_from(number.saturating_sub(1)).unwrap_or(0);
+        let mut lines = text.split_inclusive('\n');
+        let before: usize = lines.by_ref().take(count(self.line)).map(str::len).sum();
+        let line = lines.next().unwrap_or_default();
+        let within = line.char_indices().map(|(at, _)| at).chain([line.len()]).nth(count(self.column));
+        Place { offset: before + within.unwrap_or(line.len()), length: 1, ..self }
+    }
 }
 
 impl From<&serde_yaml::Location> for Place {

@@ -57,7 +57,7 @@ impl Node {
             duplicate_keys: serde_yaml::options::DuplicateKeyPolicy::LastWins,
         };
         serde_yaml::from_str_with_options::<Node>(text, options).map_err(|error| {
-            let place = error.location().map_or(Place::START, |at| Place::from(&at));
+            let place = error.location().map_or(Place::START, |at| Place::from(&at).found(text));
             // The parser tells the place as well, which the report shows already.
             let told = error.to_string();
             let told = told.lines().next().unwrap_or_default();

@@ -180,6 +180,12 @@ impl Passage {
         };
         self.flight.moved();
         self.way.reached();
+        if let Fate::DelayAnswer(span) = self.decision.fate {
+            self.decision.bit(&self.note.call);
+            self.flight.rests();
+            self.keeper.clock.sleep(span).await;
+            self.flight.moved();
+        }
         let (mut head, body) = response.into_parts();
         keep_end_to_end(&mut head.headers);
         head.version = Version::HTTP_11;

@@ -41,6 +41,8 @@ pub enum Fate {
     Cut,
     /// It is never answered; when that is healed, it is cut.
     Hang,
+    /// It is done at once, and answered only after so long.
+    DelayAnswer(Duration),
     /// It is done, and cut before the answer.
     LoseAnswer,
     /// It is done, and the answer cut after so many bytes.

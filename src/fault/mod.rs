@@ -9,7 +9,7 @@ mod nodes;
 
 pub use catalogue::{Described, catalogue};
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +48,7 @@ pub struct Ward {
     wounds: BTreeMap<String, Wound>,
     never_bit: Vec<String>,
     /// Those that were healed and had hurt.
-    bit: BTreeSet<String>,
+    bit: BTreeMap<String, u64>,
 }
 
 /// A fault that hurts, and how it is healed.
@@ -78,7 +78,7 @@ enum Kind {
 impl Ward {
     /// Nobody is hurt yet.
     pub fn new(victims: Victims) -> Self {
-        Self { victims, wounds: BTreeMap::new(), never_bit: Vec::new(), bit: BTreeSet::new() }
+        Self { victims, wounds: BTreeMap::new(), never_bit: Vec::new(), bit: BTreeMap::new() }
     }
 
     /// Injects a fault under a name.
@@ -113,7 +113,7 @@ impl Ward {
         if bites == 0 {
             self.never_bit.push(name.to_owned());
         } else {
-            self.bit.insert(name.to_owned());
+            *self.bit.entry(name.to_owned()).or_default() += bites;
         }
         self.tell(&code, name, FaultChange::Healed(bites));
     }
@@ -126,13 +126,14 @@ impl Ward {
         }
     }
 
-    /// Whether it has hurt somebody.
-    pub fn has_bitten(&self, name: &str) -> bool {
-        self.wounds.get(name).map_or(self.bit.contains(name), |wound| match &wound.kind {
-            Kind::World(hurt) => hurt.bites() > 0,
-            Kind::Rule => self.victims.door.rules().bites(name).is_some_and(|bites| bites > 0),
-            Kind::Cloud { id, .. } => self.victims.cloud.bites(*id) > 0,
-            Kind::Task { bites, .. } | Kind::Attachments { bites, .. } => bites.load(Ordering::Relaxed) > 0,
+    /// How often it has hurt somebody, up to now or before it was healed.
+    pub fn bites(&self, name: &str) -> u64 {
+        let healed = self.bit.get(name).copied().unwrap_or(0);
+        self.wounds.get(name).map_or(healed, |wound| match &wound.kind {
+            Kind::World(hurt) => hurt.bites(),
+            Kind::Rule => self.victims.door.rules().bites(name).unwrap_or(0),
+            Kind::Cloud { id, .. } => self.victims.cloud.bites(*id),
+            Kind::Task { bites, .. } | Kind::Attachments { bites, .. } => bites.load(Ordering::Relaxed),
         })
     }
 
@@ -268,6 +269,7 @@ fn fate_of(fate: &FateSpec) -> Result<Fate, FaultError> {
         FateSpec::Answer { status, headers, body } => {
             Fate::Answer(Answer { status: *status, headers: headers.clone(), body: body.clone() })
         }
+        FateSpec::DelayAnswer(span) => Fate::DelayAnswer(period(*span)?),
         FateSpec::Cut => Fate::Cut,
         FateSpec::Hang => Fate::Hang,
         FateSpec::LoseAnswer => Fate::LoseAnswer,

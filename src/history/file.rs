@@ -212,6 +212,8 @@ mod tests {
             plan: json!({}),
             subject: SubjectFacts {
                 profile: "p".to_owned(),
+                profile_path: None,
+                profile_digest: None,
                 provider: Provider::Hetzner,
                 version: None,
                 digest: None,

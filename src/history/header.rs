@@ -64,6 +64,12 @@ impl ScenarioFacts {
 pub struct SubjectFacts {
     /// The profile's name.
     pub profile: String,
+    /// Its path, as it was given, if it is not one of those that come along by their names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_path: Option<String>,
+    /// The SHA-256 of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile_digest: Option<String>,
     /// How it buys nodes.
     pub provider: Provider,
     /// Its version, if anybody knows it.

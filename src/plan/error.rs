@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::terms::{Period, Provider, SubjectOption, Timer};
+use crate::terms::{Period, Provider, SubjectOption, Timer, Version};
 
 /// Why there is no plan. Reads after "failed to".
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,12 +23,30 @@ pub enum PlanError {
         /// Who has to do with it.
         needs: Provider,
     },
+    /// The scenario is about other subjects.
+    Profile {
+        /// Its profile.
+        profile: String,
+        /// Those that are meant.
+        meant: String,
+    },
     /// The subject cannot be asked for this.
     Option {
         /// Its profile.
         profile: String,
         /// What it would be asked for.
         option: SubjectOption,
+    },
+    /// The subject is too old to be asked for it.
+    TooOld {
+        /// Its profile.
+        profile: String,
+        /// What it would be asked for; reads after "failed to".
+        what: String,
+        /// Its version.
+        version: Version,
+        /// The first that knows it.
+        since: Version,
     },
     /// The subject has no such timer.
     Timer {
@@ -63,7 +81,9 @@ impl PlanError {
         matches!(
             self,
             PlanError::Provider { .. }
+                | PlanError::Profile { .. }
                 | PlanError::Option { .. }
+                | PlanError::TooOld { .. }
                 | PlanError::Timer { .. }
                 | PlanError::SetTimer { .. }
         )
@@ -86,8 +106,14 @@ impl fmt::Display for PlanError {
                     "do something with {what}: only the provider {needs} has to do with it, not {profile}"
                 )
             }
+            PlanError::Profile { profile, meant } => {
+                write!(f, "tell {profile} what this scenario tells its subject: it is about {meant}")
+            }
             PlanError::Option { profile, option } => {
                 write!(f, "ask for {option}: profile {profile} does not say how; add it to its `options`")
+            }
+            PlanError::TooOld { profile, what, version, since } => {
+                write!(f, "{what}: {profile} {version} does not know it, {since} does")
             }
             PlanError::Timer { profile, timer } => {
                 write!(f, "wait for {timer}: profile {profile} has no such timer; add it to its `timers`")

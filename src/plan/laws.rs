@@ -8,7 +8,7 @@ use crate::scenario::{
     Span, Stage, Step, SubjectDeed, Until, When,
 };
 use crate::subject::{self, Profile};
-use crate::terms::{Period, Room, SubjectOption, Timer};
+use crate::terms::{Period, Room, SubjectOption, Timer, Version};
 
 const TIMERS: [Timer; 4] =
     [Timer::ScanInterval, Timer::UnneededTime, Timer::ProvisionTime, Timer::BackoffMax];
@@ -80,6 +80,7 @@ prop_compose! {
             fixed_nodes: None,
             options: [(SubjectOption::EnforceMin, "true".to_owned())].into(),
             timers: [].into(),
+            subject: scenario::SubjectSpec::default(),
             replicas: 1,
             workloads: Vec::new(),
         };
@@ -127,12 +128,13 @@ proptest! {
 
 #[test]
 fn what_the_subject_cannot_be_asked_for_is_about_the_subject() {
-    let with = |given: &str| {
+    let scenario_with = |given: &str| {
         let text = format!(
             "title: some\nexpect: [SU-01]\ngiven:\n  pools: {{small: {{min: 0, max: 3}}}}\n  {given}\nsteps: []\n"
         );
-        plan(&read(&text), 1)
+        read(&text)
     };
+    let with = |given: &str| plan(&scenario_with(given), 1);
     for (given, told) in [
         (
             "options: {expander: priority}",
@@ -155,6 +157,24 @@ fn what_the_subject_cannot_be_asked_for_is_about_the_subject() {
         assert_eq!(error.to_string(), told);
         assert!(error.is_about_subject());
     }
+    let mut old = profile();
+    old.since.timer_arguments.insert(Timer::UnneededTime, Version::new(1, 32, 1));
+    old.since.timers.insert(Timer::BackoffMax, Version::new(1, 33, 0));
+    old.since.options.insert(SubjectOption::EnforceMin, Version::new(1, 34, 0));
+    for (given, told) in [
+        ("timers: {unneeded_time: 3m}", "set unneeded_time to 3m: some 1.32.0 does not know it, 1.32.1 does"),
+        (
+            "timers: {provision_time: {timer: backoff_max}}",
+            "wait for backoff_max: some 1.32.0 does not know it, 1.33.0 does",
+        ),
+        ("options: {enforce_min: true}", "ask for enforce_min: some 1.32.0 does not know it, 1.34.0 does"),
+    ] {
+        let scenario = scenario_with(given);
+        let made = |version| make(&scenario, &old.clone().at(Some(version)), 1, &room);
+        let error = made(Version::new(1, 32, 0)).unwrap_err();
+        assert!(error.to_string() == told && error.is_about_subject(), "{error}");
+        assert!(!made(Version::new(1, 34, 0)).is_err_and(|error| matches!(error, PlanError::TooOld { .. })));
+    }
     // What it is anyway need not be set.
     assert!(with("timers: {scan_interval: 10s}").is_ok());
     let shorter = with("timers: {unneeded_time: {timer: scan_interval, times: 3}}").unwrap();
@@ -168,6 +188,47 @@ fn what_the_subject_cannot_be_asked_for_is_about_the_subject() {
         &|_| None,
     );
     assert_eq!(nothing.unwrap_err().to_string(), "plan pool a: the cloud has no machine of type cx33");
+}
+
+#[test]
+fn words_about_what_runs_read_well() {
+    let scenario = read(
+        "title: some
+expect: [SU-01]
+given:
+  pools: {small: {min: 1, max: 3, initial: 2}}
+  subject: {arguments: [--v=6], environment: {HCLOUD_NETWORK: mine}, profiles: [some]}
+steps:
+  - hurt: {calls: {on: {to: cloud}, fate: {delay_answer: {timer: scan_interval, times: 2}}}}
+  - deploy: {name: web}
+  - change: {workload: web, pods: 2, budget: none, labels: {tier: gold, old: null}}
+  - change: {workload: web, budget: {min_available: 1}}
+  - create: {apiVersion: v1, kind: ConfigMap, metadata: {name: mine}}
+  - delete: {kind: ConfigMap, name: mine, namespace: kube-system}
+  - until: {server_status: {pool: small, status: off}, at_most: 1m}
+  - until: {running_for: {workload: web, lasting: {timer: scan_interval}}, at_most: 1m}
+  - until: {bitten_times: {fault: calls, times: 3}, at_most: 1m}
+",
+    );
+    let told = plan(&scenario, 7).unwrap().to_string();
+    for line in [
+        "  told --v=6",
+        "  told HCLOUD_NETWORK=mine in its environment",
+        "hurt calls: calls(fate: (delay_answer: 20s), on: (to: cloud))",
+        "give web 2 pods, no budget, no label old, the label tier=gold",
+        "give web a budget by which 1 must be there",
+        "create ConfigMap mine by hand",
+        "delete ConfigMap mine of kube-system by hand",
+        "until a server of small is off, for at most 1m",
+        "until all pods of web have run for 10s, for at most 1m",
+        "until calls has hurt 3 times, for at most 1m",
+    ] {
+        assert!(told.contains(line), "{line} is missing in {told}");
+    }
+    let mut others = scenario;
+    others.given.subject.profiles = vec!["other".to_owned()];
+    let error = plan(&others, 7).unwrap_err();
+    assert!(error.is_about_subject() && error.to_string().ends_with("it is about other"), "{error}");
 }
 
 #[test]

@@ -7,11 +7,13 @@ use super::error::PlanError;
 use super::resolve::Resolver;
 use super::{Act, Plan, Planned, words};
 use crate::scenario::{
-    ByHand, CallMatch, DisruptionSpec, Expect, FaultSpec, FixedNode, GroupByHand, Hurt, Matter, PoolSpec,
-    Scenario, Span, Step, SubjectDeed, Until,
+    ByHand, CallMatch, Condition, DisruptionSpec, Expect, FaultSpec, FixedNode, GroupByHand, Hurt, Matter,
+    PoolSpec, Scenario, Span, Step, SubjectDeed, Until,
 };
 use crate::subject::Profile;
-use crate::terms::{Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers};
+use crate::terms::{
+    Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers, Version,
+};
 
 /// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
 const AROUND: Duration = Duration::from_secs(15 * 60);
@@ -34,13 +36,19 @@ pub fn make(
 ) -> Result<Plan, PlanError> {
     let given = &scenario.given;
     if let Some(option) = given.options.keys().find(|option| !profile.options.contains_key(option)) {
-        return Err(PlanError::Option { profile: profile.name.clone(), option: *option });
+        let what = || format!("ask for {option}");
+        return Err(too_old(profile, &[profile.since.options.get(option)], what)
+            .unwrap_or_else(|| PlanError::Option { profile: profile.name.clone(), option: *option }));
+    }
+    if !given.subject.profiles.is_empty() && !given.subject.profiles.contains(&profile.name) {
+        let meant = given.subject.profiles.join(", ");
+        return Err(PlanError::Profile { profile: profile.name.clone(), meant });
     }
     if let Some((what, needs)) = foreign(scenario, profile) {
         return Err(PlanError::Provider { profile: profile.name.clone(), what, needs });
     }
     let timers = timers(scenario, profile)?;
-    let spans = Resolver::new(&profile.name, &timers);
+    let spans = Resolver::new(profile, &timers);
     let mut draw = Draw::new(seed);
     let mut steps = Vec::new();
     for step in &scenario.steps {
@@ -63,6 +71,7 @@ pub fn make(
             .map(|workload| spans.workload(workload))
             .collect::<Result<_, _>>()?,
         options: given.options.clone(),
+        subject: given.subject.clone(),
         timers: timers.clone(),
         replicas: given.replicas,
         longest: longest(&steps, converge)?,
@@ -75,16 +84,25 @@ pub fn make(
 fn foreign(scenario: &Scenario, profile: &Profile) -> Option<(&'static str, Provider)> {
     let pools = scenario.given.pools.values().any(PoolSpec::is_karpenters);
     let pools = pools.then_some(("`disruption`, `also` or `startup_taints` of a pool", Provider::Karpenter));
+    let of_kwok = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Kwok);
+    let registers = scenario.given.pools.values().any(|pool| !pool.registers_with.is_empty());
+    let registers = (registers && of_kwok).then_some(("kubelets that register nodes", Provider::Hetzner));
     let at_the_cloud = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Hetzner);
     let has = |needs| needs == profile.provider || needs == Provider::Hetzner && at_the_cloud;
-    pools.into_iter().chain(scenario.steps.iter().filter_map(market)).find(|&(_, needs)| !has(needs))
+    pools
+        .into_iter()
+        .chain(registers)
+        .chain(scenario.steps.iter().filter_map(market))
+        .find(|&(_, needs)| !has(needs))
 }
 
 /// What a step is about, and the provider that it needs, if not everyone will do.
 fn market(step: &Step) -> Option<(&'static str, Provider)> {
     let of_the_cloud = |on: &CallMatch| on.to == Some(Api::Cloud);
     Some(match step {
-        Step::Cloud(_) | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. }) => {
+        Step::Cloud(_)
+        | Step::Hurt(Hurt { fault: FaultSpec::Cloud(_), .. })
+        | Step::Until(Until { condition: Condition::ServerStatus { .. }, .. }) => {
             ("the cloud", Provider::Hetzner)
         }
         Step::Hurt(Hurt { fault: FaultSpec::Calls { on, .. }, .. }) if of_the_cloud(on) => {
@@ -111,17 +129,30 @@ fn market(step: &Step) -> Option<(&'static str, Provider)> {
 
 /// The timers of the profile, but for those that the scenario sets: these against those.
 fn timers(scenario: &Scenario, profile: &Profile) -> Result<Timers, PlanError> {
-    let defaults = Resolver::new(&profile.name, &profile.timers);
+    let defaults = Resolver::new(profile, &profile.timers);
     let mut timers = profile.timers.clone();
     for (&timer, span) in &scenario.given.timers {
         let period = defaults.period(*span)?;
         // What it is anyway need not be set.
         if profile.timers.get(&timer) != Some(&period) && !sets(profile, timer) {
-            return Err(PlanError::SetTimer { profile: profile.name.clone(), timer, period });
+            let since = [profile.since.timers.get(&timer), profile.since.timer_arguments.get(&timer)];
+            return Err(too_old(profile, &since, || format!("set {timer} to {period}"))
+                .unwrap_or_else(|| PlanError::SetTimer { profile: profile.name.clone(), timer, period }));
         }
         timers.insert(timer, period);
     }
     Ok(timers)
+}
+
+/// What there is to say of something that only later versions have, if this is an earlier one.
+pub(super) fn too_old(
+    profile: &Profile,
+    since: &[Option<&Version>],
+    what: impl FnOnce() -> String,
+) -> Option<PlanError> {
+    let version = profile.version?;
+    let since = *since.iter().copied().flatten().max().filter(|since| version < **since)?;
+    Some(PlanError::TooOld { profile: profile.name.clone(), what: what(), version, since })
 }
 
 fn sets(profile: &Profile, timer: Timer) -> bool {
@@ -146,6 +177,7 @@ fn pool(
         priority: spec.priority,
         also: spec.also.clone(),
         startup_taints: spec.startup_taints.clone(),
+        registers_with: spec.registers_with.clone(),
         disruption: spec
             .disruption
             .as_ref()
@@ -184,11 +216,16 @@ fn act(step: &Step, spans: &Resolver<'_>) -> Result<Act, PlanError> {
     Ok(match step {
         Step::Deploy(workload) => Act::Deploy(spans.workload(workload)?),
         Step::Scale { workload, pods } => Act::Scale { workload: workload.clone(), pods: *pods },
+        Step::Change(edit) => Act::Change(edit.clone()),
         Step::Remove(workload) => Act::Remove(workload.clone()),
+        Step::Create(object) => Act::Create(object.clone()),
+        Step::Delete(object) => Act::Delete(object.clone()),
         Step::Wait(span) => Act::Wait(spans.period(*span)?),
-        Step::Until(Until { condition, at_most, may_fail }) => {
-            Act::Until { condition: condition.clone(), at_most: spans.period(*at_most)?, may_fail: *may_fail }
-        }
+        Step::Until(Until { condition, at_most, may_fail }) => Act::Until {
+            condition: spans.condition(condition)?,
+            at_most: spans.period(*at_most)?,
+            may_fail: *may_fail,
+        },
         Step::Expect(Expect { matter, when, meanwhile }) => {
             let when = when.lasting(spans.fixed(when.span())?);
             Act::Expect(Expect { matter: matter.clone(), when, meanwhile: *meanwhile })

@@ -21,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 // A plan speaks in the words of its scenario, and whoever does what it says reads them here.
 pub use crate::scenario::{
-    Apart, CallMatch, Condition, Edit, EditedBy, Expect, FateSpec, FaultSpec, FixedNode, GroupDeed, Matter,
-    NodeDeed, PoolEdit, Span, SubjectDeed, VolumeSpec, When, Workload, WorkloadKind,
+    Apart, BudgetEdit, CallMatch, Condition, Edit, EditedBy, Expect, FateSpec, FaultSpec, FixedNode,
+    GroupDeed, LabelRequirement, Matter, NodeDeed, ObjectName, PoolEdit, Span, Spread, SubjectDeed,
+    SubjectSpec, VolumeSpec, When, Workload, WorkloadEdit, WorkloadKind,
 };
 use crate::terms::{Period, Pool, SubjectOption, Timers};
 
@@ -39,6 +40,9 @@ pub struct Plan {
     pub workloads: Vec<Workload>,
     /// What the subject is asked to do otherwise than by default.
     pub options: BTreeMap<SubjectOption, String>,
+    /// What the subject is told beside what its profile says.
+    #[serde(default)]
+    pub subject: SubjectSpec,
     /// The timers of the subject as it is started.
     pub timers: Timers,
     /// How many replicas.
@@ -75,8 +79,14 @@ pub enum Act {
         /// So many.
         pods: u32,
     },
+    /// A workload that runs is changed.
+    Change(WorkloadEdit),
     /// A workload goes away.
     Remove(String),
+    /// Any object is made by hand.
+    Create(serde_json::Value),
+    /// Any object is deleted by hand.
+    Delete(ObjectName),
     /// Time passes.
     Wait(Period),
     /// Something is waited for.

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use super::error::PlanError;
-use crate::scenario::{FateSpec, FaultSpec, Span, Workload};
+use super::make::too_old;
+use crate::scenario::{Condition, FateSpec, FaultSpec, Span, Workload};
+use crate::subject::Profile;
 use crate::terms::{Period, Timers};
 
 /// No span is longer than a week.
@@ -11,12 +13,12 @@ const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// What spans are resolved against.
 pub(super) struct Resolver<'a> {
-    profile: &'a str,
+    profile: &'a Profile,
     timers: &'a Timers,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(profile: &'a str, timers: &'a Timers) -> Self {
+    pub(super) fn new(profile: &'a Profile, timers: &'a Timers) -> Self {
         Self { profile, timers }
     }
 
@@ -25,7 +27,11 @@ impl<'a> Resolver<'a> {
         let period = match span {
             Span::Fixed(Period(period)) => period,
             Span::Timer { timer, times, plus, minus } => {
-                let unknown = || PlanError::Timer { profile: self.profile.to_owned(), timer };
+                let unknown = || {
+                    let profile = self.profile;
+                    too_old(profile, &[profile.since.timers.get(&timer)], || format!("wait for {timer}"))
+                        .unwrap_or_else(|| PlanError::Timer { profile: profile.name.clone(), timer })
+                };
                 let &period = self.timers.get(&timer).ok_or_else(unknown)?;
                 let long = period.0.checked_mul(times).and_then(|long| long.checked_add(plus.0));
                 let rest = long.ok_or_else(too_long)?.checked_sub(minus.0);
@@ -43,7 +49,16 @@ impl<'a> Resolver<'a> {
     pub(super) fn workload(&self, workload: &Workload) -> Result<Workload, PlanError> {
         let mut workload = workload.clone();
         workload.ends_in = workload.ends_in.map(|span| self.fixed(span)).transpose()?;
+        workload.grace = workload.grace.map(|span| self.fixed(span)).transpose()?;
         Ok(workload)
+    }
+
+    pub(super) fn condition(&self, condition: &Condition) -> Result<Condition, PlanError> {
+        let mut condition = condition.clone();
+        if let Condition::RunningFor { lasting, .. } = &mut condition {
+            *lasting = self.fixed(*lasting)?;
+        }
+        Ok(condition)
     }
 
     pub(super) fn fault(&self, fault: &FaultSpec) -> Result<FaultSpec, PlanError> {
@@ -52,7 +67,9 @@ impl<'a> Resolver<'a> {
             FaultSpec::SlowKubelet { takes: span, .. }
             | FaultSpec::Flapping { every: span, .. }
             | FaultSpec::SlowClusterApi { takes: span, .. }
-            | FaultSpec::Calls { fate: FateSpec::Delay(span), .. } => *span = self.fixed(*span)?,
+            | FaultSpec::Calls { fate: FateSpec::Delay(span) | FateSpec::DelayAnswer(span), .. } => {
+                *span = self.fixed(*span)?;
+            }
             FaultSpec::Calls { .. }
             | FaultSpec::NeverRegisters { .. }
             | FaultSpec::LostHeartbeats { .. }

@@ -45,6 +45,12 @@ impl fmt::Display for Plan {
         for (option, value) in &self.options {
             writeln!(f, "  asked for {option}: {value}")?;
         }
+        for argument in &self.subject.arguments {
+            writeln!(f, "  told {argument}")?;
+        }
+        for (name, value) in &self.subject.environment {
+            writeln!(f, "  told {name}={value} in its environment")?;
+        }
         writeln!(f, "pools")?;
         for pool in &self.pools {
             writeln!(f, "  {}", of_pool(pool))?;

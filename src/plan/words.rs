@@ -4,7 +4,8 @@ use serde_json::Value;
 
 use super::Act;
 use crate::scenario::{
-    Condition, Expect, GroupDeed, Matter, NodeDeed, PoolEdit, Span, SubjectDeed, When, Workload, WorkloadKind,
+    BudgetEdit, Condition, Expect, GroupDeed, Matter, NodeDeed, ObjectName, PoolEdit, Span, SubjectDeed,
+    When, Workload, WorkloadEdit, WorkloadKind,
 };
 
 /// A step.
@@ -12,7 +13,17 @@ pub(super) fn act(act: &Act) -> String {
     match act {
         Act::Deploy(of) => format!("deploy {}", workload(of)),
         Act::Scale { workload, pods } => format!("scale {workload} to {}", count(*pods, "pod")),
+        Act::Change(edit) => change(edit),
         Act::Remove(workload) => format!("remove {workload}"),
+        Act::Create(object) => {
+            let name = object["metadata"]["name"].as_str().or(object["metadata"]["generateName"].as_str());
+            format!("create {} {} by hand", object["kind"].as_str().unwrap_or("?"), name.unwrap_or("?"))
+        }
+        Act::Delete(ObjectName { kind, name, namespace }) => {
+            let namespace =
+                namespace.as_ref().map(|namespace| format!(" of {namespace}")).unwrap_or_default();
+            format!("delete {kind} {name}{namespace} by hand")
+        }
         Act::Wait(period) => format!("wait for {period}"),
         Act::Until { condition: of, at_most, may_fail } => {
             let may_fail = if *may_fail { ", which need not be" } else { "" };
@@ -55,9 +66,25 @@ pub(super) fn count(many: u32, what: &str) -> String {
     format!("{many} {what}{}", if many == 1 { "" } else { "s" })
 }
 
+fn change(edit: &WorkloadEdit) -> String {
+    let budget = edit.budget.map(|budget| match budget {
+        BudgetEdit::None => "no budget".to_owned(),
+        BudgetEdit::MaxUnavailable(away) => format!("a budget by which {away} may be away"),
+        BudgetEdit::MinAvailable(there) => format!("a budget by which {there} must be there"),
+    });
+    let labels = edit.labels.iter().map(|(key, value)| match value {
+        Some(value) => format!("the label {key}={value}"),
+        None => format!("no label {key}"),
+    });
+    let changes = edit.pods.map(|many| count(many, "pod")).into_iter().chain(budget).chain(labels);
+    format!("give {} {}", edit.workload, changes.collect::<Vec<_>>().join(", "))
+}
+
 fn condition(of: &Condition) -> String {
     match of {
-        Condition::Running(workload) => format!("all pods of {workload} run"),
+        Condition::Running(workload) | Condition::RunningFor { workload, lasting: Span::Timer { .. } } => {
+            format!("all pods of {workload} run")
+        }
         Condition::Unschedulable(workload) => format!("a pod of {workload} is unschedulable"),
         Condition::Gone(workload) => format!("all pods of {workload} are gone"),
         Condition::Servers { pool, count: many } => format!("{pool} has {}", count(*many, "server")),
@@ -65,6 +92,14 @@ fn condition(of: &Condition) -> String {
         Condition::Ordered(pool) => format!("something was ordered for {pool}"),
         Condition::GivenBack(pool) => format!("something of {pool} was given back"),
         Condition::Bitten(fault) => format!("{fault} has hurt"),
+        Condition::BittenTimes { fault, times } => format!("{fault} has hurt {}", count(*times, "time")),
+        Condition::RunningFor { workload, lasting: Span::Fixed(period) } => {
+            format!("all pods of {workload} have run for {period}")
+        }
+        Condition::ServerStatus { pool, status, count: Some(many) } => {
+            format!("{} of {pool} {} {status}", count(*many, "server"), if *many == 1 { "is" } else { "are" })
+        }
+        Condition::ServerStatus { pool, status, count: None } => format!("a server of {pool} is {status}"),
     }
 }
 

@@ -8,7 +8,9 @@ const OWN: &str = "mock-autoscaler";
 pub(super) fn command(header: &Header) -> String {
     let subject = &header.subject;
     let mut words = vec!["scaleproof".to_owned(), "run".to_owned()];
-    words.extend([&header.scenario.path, "--subject", &subject.profile].map(quoted));
+    // One that does not come along is found by its path only.
+    let profile = subject.profile_path.as_ref().unwrap_or(&subject.profile);
+    words.extend([&header.scenario.path, "--subject", profile].map(quoted));
     // It is this program under its own name, or its first argument.
     let own = subject.command.iter().take(2).any(|word| word.rsplit('/').next() == Some(OWN));
     if let Some(binary) = subject.command.first().filter(|_| !own) {

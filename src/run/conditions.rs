@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mock_clock::Clock as _;
+use mock_clock::{Clock as _, Time};
 
 use super::stage::Stage;
 use crate::history::query::scale_writes;
 use crate::history::{Event, What};
-use crate::plan::Condition;
+use crate::plan::{Condition, Span};
 use crate::terms::{Api, Provider};
 
 /// How often what nobody tells is looked at.
@@ -20,10 +20,13 @@ impl Stage {
         let deadline = self.clock.now() + at_most;
         let mut nodes = self.observer.live().changes();
         let mut servers = self.machine_changes();
+        let mut since = None;
         loop {
             nodes.borrow_and_update();
             servers.borrow_and_update();
-            let instead = self.lacks(condition)?;
+            let lacks = self.lacks(condition);
+            since = since.filter(|_| lacks.is_none()).or_else(|| lacks.is_none().then(|| self.clock.now()));
+            let instead = lacks.or_else(|| self.lasts_too_short(condition, since))?;
             if self.clock.now() >= deadline {
                 return Some(instead);
             }
@@ -40,7 +43,7 @@ impl Stage {
         let live = self.observer.live();
         let pods = |workload: &str| live.pods(crate::world::LABEL, workload);
         match condition {
-            Condition::Running(workload) => {
+            Condition::Running(workload) | Condition::RunningFor { workload, .. } => {
                 let count = pods(workload);
                 let wanted = count.all - count.ending;
                 (wanted == 0 || count.running < wanted)
@@ -74,9 +77,27 @@ impl Stage {
                 (!back).then(|| format!("nothing of {pool} was given back"))
             }
             Condition::Bitten(name) => {
-                (!self.healing.ward().has_bitten(name)).then(|| format!("{name} had hurt nobody"))
+                (self.healing.ward().bites(name) == 0).then(|| format!("{name} had hurt nobody"))
+            }
+            Condition::BittenTimes { fault, times } => {
+                let bites = self.healing.ward().bites(fault);
+                (bites < u64::from(*times)).then(|| format!("{fault} had hurt {bites} times"))
+            }
+            Condition::ServerStatus { pool, status, count } => {
+                let there = self.cloud.servers_in(pool, status);
+                let lacks = count.map_or(there == 0, |count| there != count);
+                lacks.then(|| format!("{there} servers of {pool} were {status}"))
             }
         }
+    }
+
+    /// That something is as it is waited for, and has not been for long enough.
+    fn lasts_too_short(&self, condition: &Condition, since: Option<Time>) -> Option<String> {
+        let Condition::RunningFor { workload, lasting: Span::Fixed(lasting) } = condition else {
+            return None;
+        };
+        let lasts = self.clock.now() - since?;
+        (lasts < lasting.0).then(|| format!("all pods of {workload} have run for {} s only", lasts.as_secs()))
     }
 
     /// Whether the subject has written the size of a pool's deployment in this way.

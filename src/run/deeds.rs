@@ -13,18 +13,18 @@ use crate::subject::LeaseName;
 use crate::world::bounds;
 
 impl Stage {
-    /// Does something to one node of a pool; the seed draws which.
+    /// Does something to one node of a pool; the seed draws which. Says so if there is nobody or nothing to do it to.
     pub(super) async fn do_to_node(
         &mut self,
         deed: &NodeDeed,
         pool: &str,
         seed: u64,
-    ) -> Result<(), RunError> {
+    ) -> Result<Option<String>, RunError> {
         let names: Vec<String> = self.observer.live().nodes(self.pool_label, pool).into_keys().collect();
         let Some(drawn) =
             usize::try_from(seed % (names.len().max(1) as u64)).ok().and_then(|at| names.get(at))
         else {
-            return Ok(());
+            return Ok(Some(format!("nothing was done: no node of {pool} is there")));
         };
         let nodes: Api<Node> = Api::all(self.client.clone());
         let patch = match deed {
@@ -38,19 +38,22 @@ impl Stage {
                 let node =
                     nodes.get(drawn).await.map_err(|e| RunError::Kube(format!("read node {drawn}"), e))?;
                 let taints = node.spec.and_then(|spec| spec.taints).unwrap_or_default();
+                if !taints.iter().any(|taint| taint.key == *key) {
+                    return Ok(Some(format!("nothing was done: {drawn} has no taint {key}")));
+                }
                 let kept: Vec<_> = taints.into_iter().filter(|taint| taint.key != *key).collect();
                 let patch = json!({"spec": {"taints": kept}, "metadata": {"resourceVersion": node.metadata.resource_version}});
                 let done = nodes.patch(drawn, &PatchParams::default(), &Patch::Merge(patch)).await;
-                return done.map(drop).map_err(|e| RunError::Kube(format!("change node {drawn}"), e));
+                return done.map(|_| None).map_err(|e| RunError::Kube(format!("change node {drawn}"), e));
             }
             NodeDeed::Annotate { key, value } => json!({"metadata": {"annotations": {key.clone(): value}}}),
             NodeDeed::Delete => {
                 let done = nodes.delete(drawn, &DeleteParams::default()).await;
-                return done.map(drop).map_err(|e| RunError::Kube(format!("delete node {drawn}"), e));
+                return done.map(|_| None).map_err(|e| RunError::Kube(format!("delete node {drawn}"), e));
             }
         };
         let done = nodes.patch(drawn, &PatchParams::default(), &Patch::Strategic(patch)).await;
-        done.map(drop).map_err(|e| RunError::Kube(format!("change node {drawn}"), e))
+        done.map(|_| None).map_err(|e| RunError::Kube(format!("change node {drawn}"), e))
     }
 
     /// Does something to the machine deployment that is a pool.

@@ -8,6 +8,7 @@ mod deeds;
 mod expected;
 mod healing;
 mod market;
+mod objects;
 mod replica;
 mod settle;
 mod stage;
@@ -58,7 +59,9 @@ pub struct Order {
 impl Order {
     /// What every replica is told.
     fn told_to_all(&self) -> Circumstances<'_> {
+        let more = &self.plan.subject;
         Circumstances::of_all(&self.plan.pools, &self.plan.options, &self.plan.timers)
+            .and(&more.arguments, &more.environment)
     }
 
     /// What the history begins with: all that is known before the subject is started.
@@ -196,10 +199,10 @@ async fn play(
     let mut stage = Stage::set(clock, &order.plan, &Wanted::of(order), recorder, cast, cluster).await?;
     stage.start(order).await?;
     recorder.record(What::Phase(Phase::Settle));
-    match stage.settle(order).await? {
+    match stage.settle(order).await {
         None => perform(&mut stage, clock, order, recorder).await?,
         // What a subject does that was never itself shows nothing.
-        Some(missing) => recorder.record(What::Trouble(format!("failed to reach a steady state {missing}"))),
+        Some(missing) => recorder.record(What::Trouble(format!("failed to {missing}"))),
     }
     // From here on nothing is judged: how late the harness was is told up to here.
     recorder.record(lateness(clock));
@@ -252,7 +255,10 @@ async fn act(
     match &planned.act {
         Act::Deploy(workload) => stage.deploy(workload).await?,
         Act::Scale { workload, pods } => stage.scale(workload, *pods).await?,
+        Act::Change(edit) => return stage.change(edit).await,
         Act::Remove(workload) => stage.remove(workload).await?,
+        Act::Create(object) => return stage.create(object).await,
+        Act::Delete(object) => return stage.delete(object).await,
         Act::Wait(period) => drop(stage.clock.sleep(period.0.min(left)).await),
         Act::Until { condition, at_most, .. } => {
             return Ok(stage.until(condition, at_most.0.min(left)).await);
@@ -263,10 +269,12 @@ async fn act(
         }
         Act::Expect(expect) => stage.expect(number, expect, left).await,
         Act::Heal(name) => stage.healing.heal(name),
-        Act::Node { deed, pool } => stage.do_to_node(deed, pool, planned.seed).await?,
+        Act::Node { deed, pool } => return stage.do_to_node(deed, pool, planned.seed).await,
         Act::Group { deed, pool } => stage.do_to_group(deed, pool).await?,
         Act::Pool(edit) => stage.edit_pool(edit).await?,
-        Act::Cloud(deed) => stage.cloud.deed(deed).map_err(RunError::Cloud)?,
+        Act::Cloud(deed) => {
+            return Ok(stage.cloud.deed(deed).err().map(|e| format!("nothing was done: failed to {e}")));
+        }
         Act::Subject(deed) => stage.do_to_subject(deed, order.profile.leader_lease().as_ref()).await,
     }
     Ok(None)

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mock_clock::{Clock as _, Time};
 
+use super::Order;
 use super::stage::Stage;
-use super::{Order, RunError};
 use crate::history::What;
 use crate::subject::LeaseName;
 use crate::terms::{Api, Timer};
@@ -21,23 +21,24 @@ const ENDS: u32 = 3;
 const SCAN: Duration = Duration::from_secs(10);
 
 impl Stage {
-    /// Waits until the subject is steady; says what is missing if it does not come to that.
-    pub(super) async fn settle(&self, order: &Order) -> Result<Option<String>, RunError> {
+    /// Waits until the subject is steady; says what is missing if it does not come to that, which reads after "failed
+    /// to". One that does not stay is no mistake of whoever runs it: it is what is found out about this build.
+    pub(super) async fn settle(&self, order: &Order) -> Option<String> {
         let deadline = self.clock.now() + PATIENCE;
         let scan = order.plan.timers.get(&Timer::ScanInterval).map_or(SCAN, |period| period.0);
         let lease = order.profile.leader_lease();
         let mut leader = None;
         loop {
             let missing = self.unsteady(lease.as_ref(), scan, &mut leader);
-            let Some(missing) = missing else { return Ok(None) };
+            let missing = missing?;
             for replica in self.cast.replicas() {
                 let (times, error) = replica.ends();
                 if times >= ENDS {
-                    return Err(RunError::Subject(error));
+                    return Some(error.to_string());
                 }
             }
             if self.clock.now() >= deadline {
-                return Ok(Some(format!("within {} s: {missing}", PATIENCE.as_secs())));
+                return Some(format!("reach a steady state within {} s: {missing}", PATIENCE.as_secs()));
             }
             self.clock.sleep(LOOK).await;
         }

@@ -1,6 +1,8 @@
 //! A workload of the plan as the world makes it.
 
-use crate::plan::{Apart, Span, VolumeSpec, Workload, WorkloadKind};
+use std::time::Duration;
+
+use crate::plan::{Apart, LabelRequirement, Span, Spread, VolumeSpec, Workload, WorkloadKind};
 use crate::terms::Room;
 use crate::world;
 
@@ -26,13 +28,29 @@ pub(super) fn made(workload: &Workload) -> world::Workload {
             Apart::Preferred => world::Apart::Preferred,
         }),
         max_unavailable: workload.max_unavailable,
-        // In a plan all spans are periods.
-        ends_in: workload.ends_in.and_then(|span| match span {
-            Span::Fixed(period) => Some(period.0),
-            Span::Timer { .. } => None,
-        }),
+        ends_in: workload.ends_in.and_then(period),
+        grace: workload.grace.and_then(period),
+        node_affinity: workload.node_affinity.iter().map(required).collect(),
+        spread: workload.spread.as_ref().map(spread),
         ..world::Workload::new(&workload.name, workload.pods, room)
     }
+}
+
+/// In a plan all spans are periods.
+fn period(span: Span) -> Option<Duration> {
+    match span {
+        Span::Fixed(period) => Some(period.0),
+        Span::Timer { .. } => None,
+    }
+}
+
+fn required(of: &LabelRequirement) -> world::LabelRequirement {
+    let LabelRequirement { key, operator, values } = of.clone();
+    world::LabelRequirement { key, operator, values }
+}
+
+fn spread(of: &Spread) -> world::Spread {
+    world::Spread { over: of.over.clone(), max_skew: of.max_skew, must: !of.preferred }
 }
 
 fn volume(volume: &VolumeSpec) -> world::Volume {

@@ -106,7 +106,7 @@ pub enum FaultSpec {
         first: Option<u32>,
     },
     /// A trouble of the cloud, as mock-hetzner writes it.
-    Cloud(#[schemars(with = "serde_json::Map<String, Value>")] Value),
+    Cloud(#[schemars(with = "mock_hetzner::Trouble")] Value),
     /// Controllers of Cluster API wait so long before they do anything.
     SlowClusterApi {
         /// To the machine deployment of this pool; to all, if left out.
@@ -212,6 +212,8 @@ pub enum FateSpec {
     Cut,
     /// It is never answered.
     Hang,
+    /// It is done at once, and answered only after so long.
+    DelayAnswer(Span),
     /// It is done, and the connection cut before the answer.
     LoseAnswer,
     /// It is done, and the answer cut after so many bytes.

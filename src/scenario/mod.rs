@@ -8,6 +8,7 @@ mod expect;
 mod fault;
 mod read;
 mod references;
+mod sense;
 mod span;
 mod written;
 
@@ -80,6 +81,9 @@ pub struct Given {
     #[serde(default)]
     #[schemars(with = "Keyed<Timer, Span>")]
     pub timers: BTreeMap<Timer, Span>,
+    /// What the subject is told for this scenario beside what its profile says.
+    #[serde(default)]
+    pub subject: SubjectSpec,
     /// How many replicas of the subject run.
     #[serde(default = "one")]
     #[schemars(range(min = 1, max = 5))]
@@ -91,6 +95,21 @@ pub struct Given {
 
 fn one() -> u32 {
     1
+}
+
+/// What the subject is told for one scenario: `{arguments: ["--v=6"], environment: {HCLOUD_NETWORK: mine}}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SubjectSpec {
+    /// Arguments after all others, as they are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<String>,
+    /// Variables of its environment, as they are, in the place of those of its profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub environment: BTreeMap<String, String>,
+    /// The profiles that are meant, by their names: the scenario is about no other subject; all, if left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub profiles: Vec<String>,
 }
 
 /// A pool as a scenario gives it.
@@ -128,6 +147,9 @@ pub struct PoolSpec {
     /// How its nodes are disrupted: only Karpenter does.
     #[serde(default)]
     pub disruption: Option<DisruptionSpec>,
+    /// Taints that its kubelets register with beside those that they have anyway, startup taints for instance.
+    #[serde(default)]
+    pub registers_with: Vec<Taint>,
 }
 
 impl PoolSpec {
@@ -243,6 +265,44 @@ pub struct Workload {
     /// How long a pod takes to end when it is told to.
     #[serde(default)]
     pub ends_in: Option<Span>,
+    /// How long a pod is granted to end; 30 s, or as long as it takes, if left out.
+    #[serde(default)]
+    pub grace: Option<Span>,
+    /// Nodes whose labels meet all of these only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub node_affinity: Vec<LabelRequirement>,
+    /// How evenly its pods must be spread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// What a label of a node must be: `{key: zone, operator: In, values: [a, b]}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LabelRequirement {
+    /// This label.
+    pub key: String,
+    /// How it is held against the values.
+    #[schemars(extend("enum" = ["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"]))]
+    pub operator: String,
+    /// These values; none for `Exists` and `DoesNotExist`.
+    #[serde(default)]
+    pub values: Vec<String>,
+}
+
+/// How evenly pods must be spread: `{over: kubernetes.io/hostname, max_skew: 1}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Spread {
+    /// Over nodes that differ in this label.
+    pub over: String,
+    /// By so many pods they may differ.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub max_skew: u32,
+    /// They would rather be than must be.
+    #[serde(default)]
+    pub preferred: bool,
 }
 
 fn default_namespace() -> String {
@@ -301,8 +361,14 @@ pub enum Step {
         /// So many.
         pods: u32,
     },
+    /// A workload that runs is changed.
+    Change(WorkloadEdit),
     /// A workload goes away.
     Remove(String),
+    /// Any object of the cluster is made by hand, as `kubectl create` would.
+    Create(#[schemars(with = "AnyObject")] serde_json::Value),
+    /// Any object of the cluster is deleted by hand.
+    Delete(ObjectName),
     /// Time passes.
     Wait(Span),
     /// Something is waited for.
@@ -320,9 +386,65 @@ pub enum Step {
     /// Something is done to a pool by hand, where pools are objects: only Karpenter's are.
     Pool(PoolEdit),
     /// Something is done to the cloud by hand, as mock-hetzner writes its deeds.
-    Cloud(#[schemars(with = "serde_json::Map<String, serde_json::Value>")] serde_json::Value),
+    Cloud(#[schemars(with = "mock_hetzner::Deed")] serde_json::Value),
     /// Something is done to the subject.
     Subject(SubjectDeed),
+}
+
+/// What is changed of a workload that runs: `{workload: web, budget: {max_unavailable: 0}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadEdit {
+    /// Of this workload.
+    pub workload: String,
+    /// It has so many pods.
+    #[serde(default)]
+    pub pods: Option<u32>,
+    /// It has this disruption budget, or none.
+    #[serde(default)]
+    pub budget: Option<BudgetEdit>,
+    /// Its pods that are there get these labels, or lose those without a value. Those that follow are made without.
+    #[serde(default)]
+    pub labels: BTreeMap<String, Option<String>>,
+}
+
+/// A disruption budget: `none`, `{max_unavailable: 1}` or `{min_available: 1}`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum BudgetEdit {
+    /// There is none.
+    None,
+    /// So many may be away.
+    MaxUnavailable(u32),
+    /// So many must be there.
+    MinAvailable(u32),
+}
+
+/// An object of the cluster: `{kind: ConfigMap, name: cluster-autoscaler-status, namespace: kube-system}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ObjectName {
+    /// Its kind, as `kubectl api-resources` lists it.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its namespace, if its kind has any: `default`, if left out.
+    #[serde(default)]
+    pub namespace: Option<String>,
+}
+
+/// An object as it is written for `kubectl create`.
+#[derive(JsonSchema)]
+#[schemars(extend("additionalProperties" = true))]
+#[expect(dead_code, reason = "it is a schema and no value")]
+struct AnyObject {
+    /// Its group and version.
+    #[serde(rename = "apiVersion")]
+    api_version: String,
+    /// Its kind.
+    kind: String,
+    /// Its name, and more.
+    metadata: serde_json::Map<String, serde_json::Value>,
 }
 
 /// Something is waited for: `{running: web, at_most: 5m}`.
@@ -420,6 +542,32 @@ pub enum Condition {
     GivenBack(String),
     /// A fault has hurt somebody.
     Bitten(String),
+    /// A fault has hurt so often.
+    BittenTimes {
+        /// This fault.
+        fault: String,
+        /// So often at least.
+        #[schemars(range(min = 1))]
+        times: u32,
+    },
+    /// All pods of a workload run, and have without a break.
+    RunningFor {
+        /// Of this workload.
+        workload: String,
+        /// For so long.
+        lasting: Span,
+    },
+    /// Servers of a pool have a status at the cloud.
+    ServerStatus {
+        /// Of this pool.
+        pool: String,
+        /// This status.
+        #[schemars(extend("enum" = ["initializing", "starting", "running", "stopping", "off", "deleting", "rebuilding"]))]
+        status: String,
+        /// So many, exactly; at least one, if left out.
+        #[serde(default)]
+        count: Option<u32>,
+    },
 }
 
 /// What somebody does to a node by hand.

@@ -113,7 +113,7 @@ impl<'a> Sight<'a> {
     fn step(&mut self, kind: &str, step: &'a Node) {
         match kind {
             "deploy" => self.asked_for(step),
-            "scale" => self.workload(step.get("workload")),
+            "scale" | "change" => self.workload(step.get("workload")),
             "remove" => {
                 self.workload(Some(step));
                 step.text().map(|name| self.workloads.remove(name));
@@ -143,7 +143,10 @@ impl<'a> Sight<'a> {
         for name in ["ordered", "given_back"] {
             self.pool(step.get(name));
         }
-        if let Some(fault) = step.get("bitten") {
+        self.workload(step.get("running_for").and_then(|of| of.get("workload")));
+        self.pool(step.get("server_status").and_then(|of| of.get("pool")));
+        let times = step.get("bitten_times").and_then(|of| of.get("fault"));
+        if let Some(fault) = step.get("bitten").or(times) {
             let known: Vec<&str> = self.faults.keys().copied().collect();
             self.named(fault, "fault", &known, "hurt");
         }

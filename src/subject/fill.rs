@@ -37,6 +37,8 @@ pub struct Circumstances<'a> {
     pub options: &'a BTreeMap<SubjectOption, String>,
     /// Its timers; those that are not its defaults are set.
     pub timers: &'a Timers,
+    /// Arguments after all others, and variables in the place of others: both as they are.
+    pub more: Option<(&'a [String], &'a BTreeMap<String, String>)>,
 }
 
 /// What a replica is started with.
@@ -69,7 +71,14 @@ impl<'a> Circumstances<'a> {
             pools,
             options,
             timers,
+            more: None,
         }
+    }
+
+    /// The same with these arguments and variables.
+    #[must_use]
+    pub fn and(self, arguments: &'a [String], environment: &'a BTreeMap<String, String>) -> Self {
+        Circumstances { more: Some((arguments, environment)), ..self }
     }
 }
 
@@ -122,6 +131,10 @@ impl Profile {
             if let Some(written) = self.timer_environment.get(timer) {
                 environment.extend(map(written, word).map_err(uneven)?);
             }
+        }
+        if let Some((more, variables)) = of.more {
+            arguments.extend_from_slice(more);
+            environment.extend(variables.clone());
         }
         Ok(Filled { arguments, environment, files: map(&self.files, plain)? })
     }
@@ -267,6 +280,7 @@ mod tests {
             priority: None,
             also: vec![],
             startup_taints: vec![],
+            registers_with: Vec::new(),
             disruption: None,
             initial: 0,
             room: Room::default(),
@@ -293,6 +307,7 @@ mod tests {
             pools: &[pool("small"), pool("large")],
             options: &options,
             timers: &all,
+            more: None,
         })
     }
 
@@ -357,12 +372,25 @@ mod tests {
     fn an_older_version_is_not_told_what_it_does_not_know() {
         let (old, new) = (Version::new(1, 32, 7), Version::new(1, 36, 1));
         let profile = profile(REAL);
-        assert_eq!(profile.clone().at(Some(new)), profile);
+        let newest = Profile { version: Some(new), ..profile.clone() };
+        assert_eq!(profile.clone().at(Some(new)), newest);
         assert_eq!(profile.clone().at(None), profile);
         let old = profile.at(Some(old));
         assert!(!old.timers.contains_key(&Timer::SystemPodBlocks) && !old.sets(Timer::SystemPodBlocks));
         assert!(old.timers.contains_key(&Timer::StartupTime) && !old.sets(Timer::StartupTime));
         assert!(old.sets(Timer::LeaseDuration));
+    }
+
+    #[test]
+    fn what_one_scenario_tells_comes_last_and_as_it_is() {
+        let profile = profile(REAL);
+        let (pools, options, timers) = (Vec::new(), BTreeMap::new(), profile.timers.clone());
+        let (arguments, variables) =
+            (vec!["--x={y}".to_owned()], BTreeMap::from([("HCLOUD_TOKEN".to_owned(), "other".to_owned())]));
+        let told = Circumstances::of_all(&pools, &options, &timers).and(&arguments, &variables);
+        let filled = profile.fill(&told).unwrap();
+        assert_eq!(filled.arguments.last().map(String::as_str), Some("--x={y}"));
+        assert_eq!(filled.environment["HCLOUD_TOKEN"], "other");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The subject: the autoscaler build under test, as a profile describes it and as processes that run.
 
+mod build;
 mod builtin;
 mod fill;
 mod health;
@@ -13,6 +14,7 @@ mod profile;
 mod program;
 mod version;
 
+pub use build::Build;
 pub use builtin::{builtin, builtin_names};
 pub use fill::{Circumstances, FillError, Filled};
 pub use port::Port;

@@ -108,6 +108,8 @@ impl Profile {
     /// The same for one version: without what that does not have. An unknown version is taken for the newest.
     #[must_use]
     pub fn at(mut self, version: Option<Version>) -> Profile {
+        self.version = version.or(self.version);
+        let version = self.version;
         let has = |since: Option<&Version>| match (version, since) {
             (Some(version), Some(since)) => version >= *since,
             _ => true,

@@ -33,7 +33,7 @@ pub use cluster_api::{ClusterApi, Contract, Order, bounds, definitions};
 pub use injuries::{FirstBite, Hurt};
 pub use site::Trouble;
 pub use timetable::Timetable;
-pub use workload::{Apart, LABEL, Owner, Volume, Workload};
+pub use workload::{Apart, Budget, LABEL, LabelRequirement, Owner, Spread, Volume, Workload};
 
 use crate::terms::{MachineEvent, Room, Stage, Taint};
 use crate::watch::{Sight, follow};
@@ -129,7 +129,21 @@ impl World {
         workload.deploy(&self.site.client).await
     }
 
-    /// Asks for more pods of it, or fewer.
+    /// Gives it another budget, or none.
+    pub async fn set_budget(&self, workload: &Workload, budget: Option<Budget>) -> kube::Result<()> {
+        workload.set_budget(&self.site.client, budget).await
+    }
+
+    /// Labels the pods of a workload that are there, or takes labels from them. Says how many there were.
+    pub async fn label_pods(
+        &self,
+        workload: &Workload,
+        labels: &BTreeMap<String, Option<String>>,
+    ) -> kube::Result<usize> {
+        workload.label_pods(&self.site.client, labels).await
+    }
+
+    /// Asks for more of the pods of a workload, or fewer.
     pub async fn scale(&self, workload: &Workload, pods: u32) -> kube::Result<()> {
         workload.scale(&self.site.client, pods).await
     }

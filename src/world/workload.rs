@@ -18,6 +18,8 @@ use crate::terms::{Period, Room, Taint};
 
 /// Every pod of a workload carries its name under this label.
 pub const LABEL: &str = crate::terms::WORKLOAD_LABEL;
+/// The kind of budgets.
+const BUDGET: Kind = ("policy", "v1", "PodDisruptionBudget");
 /// A pod says with this annotation how long it takes to end.
 pub(super) const ENDS_IN: &str = "scaleproof.dev/ends-in";
 
@@ -52,6 +54,43 @@ pub struct Workload {
     pub max_unavailable: Option<u32>,
     /// How long a pod takes to end.
     pub ends_in: Option<Duration>,
+    /// How long it is granted to.
+    pub grace: Option<Duration>,
+    /// Nodes whose labels meet all of these only.
+    pub node_affinity: Vec<LabelRequirement>,
+    /// How evenly they are spread.
+    pub spread: Option<Spread>,
+}
+
+/// What a label of a node must be, in the words of Kubernetes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelRequirement {
+    /// This label.
+    pub key: String,
+    /// How it is held against the values.
+    pub operator: String,
+    /// These values.
+    pub values: Vec<String>,
+}
+
+/// How evenly pods are spread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spread {
+    /// Over nodes that differ in this label.
+    pub over: String,
+    /// By so many they may differ.
+    pub max_skew: u32,
+    /// Or they wait.
+    pub must: bool,
+}
+
+/// The disruption budget of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// So many may be away.
+    MaxUnavailable(u32),
+    /// So many must be there.
+    MinAvailable(u32),
 }
 
 /// What owns the pods of a workload.
@@ -108,6 +147,9 @@ impl Workload {
             apart: None,
             max_unavailable: None,
             ends_in: None,
+            grace: None,
+            node_affinity: Vec::new(),
+            spread: None,
         }
     }
 
@@ -119,9 +161,7 @@ impl Workload {
             put(client, ("scheduling.k8s.io", "v1", "PriorityClass"), None, class).await?;
         }
         if let Some(away) = self.max_unavailable {
-            let spec = json!({"maxUnavailable": away, "selector": {"matchLabels": {LABEL: self.name}}});
-            let budget = json!({"metadata": {"name": self.name}, "spec": spec});
-            put(client, ("policy", "v1", "PodDisruptionBudget"), Some(&self.namespace), budget).await?;
+            self.set_budget(client, Some(Budget::MaxUnavailable(away))).await?;
         }
         let Some(kind) = self.owner.kind() else { return self.add_bare(client, 0..self.pods).await };
         put(client, kind, Some(&self.namespace), self.object()).await.map(drop)
@@ -143,12 +183,44 @@ impl Workload {
             .map(drop)
     }
 
-    /// Takes it away, with its budget.
-    pub async fn remove(&self, client: &Client) -> kube::Result<()> {
-        let budget = ("policy", "v1", "PodDisruptionBudget");
-        if self.max_unavailable.is_some() {
-            take(client, budget, &self.namespace, &self.name).await?;
+    /// Gives it this budget instead of the one that it may have, or none.
+    pub async fn set_budget(&self, client: &Client, budget: Option<Budget>) -> kube::Result<()> {
+        let Some(budget) = budget else { return take(client, BUDGET, &self.namespace, &self.name).await };
+        let mut spec = match budget {
+            Budget::MaxUnavailable(away) => json!({"maxUnavailable": away, "minAvailable": null}),
+            Budget::MinAvailable(there) => json!({"minAvailable": there, "maxUnavailable": null}),
+        };
+        spec["selector"] = json!({"matchLabels": {LABEL: self.name}});
+        let object = json!({"metadata": {"name": self.name}, "spec": spec});
+        if put(client, BUDGET, Some(&self.namespace), object.clone()).await? == Put::Made {
+            return Ok(());
         }
+        let budgets = api(client, BUDGET, Some(&self.namespace));
+        budgets.patch(&self.name, &PatchParams::default(), &Patch::Merge(object)).await.map(drop)
+    }
+
+    /// Labels the pods that are there, or takes labels from them; those that follow are made without. Says how many there were.
+    pub async fn label_pods(
+        &self,
+        client: &Client,
+        labels: &BTreeMap<String, Option<String>>,
+    ) -> kube::Result<usize> {
+        let pods: Api<Pod> = Api::namespaced(client.clone(), &self.namespace);
+        let list = pods.list(&ListParams::default().labels(&format!("{LABEL}={}", self.name))).await?;
+        let patch = Patch::Merge(json!({"metadata": {"labels": labels}}));
+        for pod in &list.items {
+            match pods.patch(&pod.name_any(), &PatchParams::default(), &patch).await {
+                // One that is gone meanwhile needs none.
+                Err(kube::Error::Api(status)) if status.code == 404 => {}
+                done => drop(done?),
+            }
+        }
+        Ok(list.items.len())
+    }
+
+    /// Takes it away, with whatever budget it has by now.
+    pub async fn remove(&self, client: &Client) -> kube::Result<()> {
+        self.set_budget(client, None).await?;
         match self.owner.kind() {
             Some(kind) => take(client, kind, &self.namespace, &self.name).await,
             None => self.scale_bare(client, 0).await,
@@ -216,6 +288,7 @@ impl Workload {
             annotations.insert(ENDS_IN.to_owned(), Period(ends_in).to_string());
         }
         let granted = self.ends_in.map_or(30, |ends_in| ends_in.as_secs().max(30));
+        let granted = self.grace.map_or(granted, |grace| grace.as_secs());
         let requests = json!({"cpu": format!("{}m", self.room.cpu_milli), "memory": format!("{}Mi", self.room.memory_mib)});
         json!({
             "metadata": {"labels": {LABEL: self.name}, "annotations": annotations},
@@ -226,13 +299,32 @@ impl Workload {
                 "volumes": self.volumes.iter().map(Volume::object).collect::<Vec<_>>(),
                 "priorityClassName": self.priority.map(class_name),
                 "schedulerName": self.scheduler,
-                "affinity": self.apart.map(|apart| self.affinity(apart)),
+                "affinity": self.affinity(),
+                "topologySpreadConstraints": self.spread.as_ref().map(|spread| [self.constraint(spread)]),
                 "terminationGracePeriodSeconds": granted,
             },
         })
     }
 
-    fn affinity(&self, apart: Apart) -> Value {
+    fn affinity(&self) -> Option<Value> {
+        let required =
+            |of: &LabelRequirement| json!({"key": of.key, "operator": of.operator, "values": of.values});
+        let mut affinity = self.apart.map_or_else(|| json!({}), |apart| self.anti_affinity(apart));
+        if !self.node_affinity.is_empty() {
+            let all: Vec<Value> = self.node_affinity.iter().map(required).collect();
+            affinity["nodeAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution":
+                {"nodeSelectorTerms": [{"matchExpressions": all}]}});
+        }
+        (affinity != json!({})).then_some(affinity)
+    }
+
+    fn constraint(&self, spread: &Spread) -> Value {
+        let otherwise = if spread.must { "DoNotSchedule" } else { "ScheduleAnyway" };
+        json!({"topologyKey": spread.over, "maxSkew": spread.max_skew, "whenUnsatisfiable": otherwise,
+            "labelSelector": {"matchLabels": {LABEL: self.name}}})
+    }
+
+    fn anti_affinity(&self, apart: Apart) -> Value {
         let term = json!({"topologyKey": "kubernetes.io/hostname",
             "labelSelector": {"matchLabels": {LABEL: self.name}}});
         json!({"podAntiAffinity": match apart {

@@ -57,6 +57,8 @@ pub(crate) fn header(began: Time) -> Header {
         plan: Value::Null,
         subject: SubjectFacts {
             profile: "story".into(),
+            profile_path: None,
+            profile_digest: None,
             provider: Provider::Hetzner,
             version: Some(Version::new(1, 36, 1)),
             digest: None,

@@ -68,6 +68,7 @@ impl Story {
             priority: None,
             also: vec![],
             startup_taints: vec![],
+            registers_with: Vec::new(),
             disruption: None,
             initial: 0,
             room: Room { cpu_milli, memory_mib: cpu_milli * 2 },

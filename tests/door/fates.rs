@@ -91,6 +91,22 @@ async fn a_delay_is_of_virtual_time() {
 }
 
 #[tokio::test]
+async fn what_is_answered_late_is_done_at_once() {
+    let (stage, origin) = (Stage::new(), Origin::answering("{}").await);
+    let door = stage.to_origin(&origin).await;
+    stage.door.rules().install("x", all(Fate::DelayAnswer(Duration::from_secs(3600))), |_| {});
+    let before = stage.clock.now();
+    let (status, ()) =
+        tokio::join!(async { ask(door, request("POST", "/", "{}")).await.unwrap().status() }, async {
+            stage.clock.sleep(Duration::from_secs(60)).await;
+            assert_eq!(origin.asked(), 1, "it is done while the caller waits");
+        });
+    assert_eq!(status, 200);
+    assert!(stage.clock.now() - before >= Duration::from_secs(3600));
+    assert_eq!(stage.door.rules().remove("x"), Some(1));
+}
+
+#[tokio::test]
 async fn what_is_cut_is_not_done_and_what_loses_its_answer_is() {
     let (stage, origin) = (Stage::new(), Origin::answering("{}").await);
     let door = stage.to_origin(&origin).await;

@@ -74,7 +74,7 @@ fn explain_knows_every_code_and_says_so_when_it_does_not() {
         assert!(code == 0 && out.contains(expectation.promise), "{out}");
     }
     for (wrong, says) in
-        [("XX-99", "no expectation and no fault is called so"), ("nonsense", "codes look like")]
+        [("XX-99", "no expectation and no fault is called so"), ("nonsense", "it is no code such as SU-01")]
     {
         let (code, _, err) = scaleproof(&["explain", wrong]);
         assert!(code == 64 && err.contains(says), "{err}");

@@ -40,13 +40,15 @@ fn files_that_are_no_programs_for_this_machine() {
 fn one_that_exits_at_once() {
     let workshop = Workshop::open("exits");
     let program = workshop.script("echo unknown flag: --moon >&2; exit 3");
-    let (code, _, err) = workshop.run(QUIET, Some(&program));
-    assert_eq!(code, 64, "{err}");
+    let (code, out, err) = workshop.run(QUIET, Some(&program));
+    assert_eq!((code, err.as_str()), (2, ""), "nobody has mistyped anything: {out}");
+    let told = "failed to keep the subject running: replica 0 exits with code 3, 3 times so far";
+    assert!(out.contains(told) && out.contains("unknown flag: --moon"), "{out}");
+    let profile = workshop.path("profile.yaml");
     assert!(
-        err.contains("failed to keep the subject running: replica 0 exits with code 3, 3 times"),
-        "{err}"
+        out.contains(&format!(" --subject {profile} --binary {program} ")),
+        "found by its path only: {out}"
     );
-    assert!(err.ends_with("\n    unknown flag: --moon\n"), "{err}");
     let history = workshop.history();
     let ends = events(&history, |what| match what {
         What::Subject(subject) => Some(&subject.change),

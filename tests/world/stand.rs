@@ -42,6 +42,7 @@ pub(crate) fn pool(name: &str, initial: u32) -> Pool {
         priority: None,
         also: vec![],
         startup_taints: vec![],
+        registers_with: Vec::new(),
         disruption: None,
         initial,
         room: cloud::room("cx33").unwrap(),

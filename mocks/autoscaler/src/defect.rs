@@ -183,6 +183,11 @@ impl FromIterator<Defect> for Defects {
     }
 }
 
+/// The names of all of them.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    Defect::ALL.iter().map(|defect| defect.name())
+}
+
 /// The defect of that name.
 pub(crate) fn parse(name: &str) -> Result<Defect, String> {
     let found = Defect::ALL.iter().find(|defect| defect.name() == name);

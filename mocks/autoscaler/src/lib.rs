@@ -36,6 +36,7 @@ mod market;
 mod program;
 mod run;
 
+pub use defect::names as defects;
 pub use program::main;
 
 /// The examples of the README are compiled with the others.

@@ -160,6 +160,9 @@ impl Errand {
         let deviations =
             plan.timers.iter().filter(|(timer, period)| subject.profile.timers.get(timer) != Some(period));
         let deviations = deviations.map(|(timer, period)| format!("{timer} is {period}"));
+        let more = plan.subject.arguments.iter().map(|argument| format!("it is told {argument}"));
+        let variables = plan.subject.environment.iter();
+        let more = more.chain(variables.map(|(name, value)| format!("it is told {name}={value}")));
         Header {
             format: file::FORMAT,
             scaleproof: env!("CARGO_PKG_VERSION").to_owned(),
@@ -174,6 +177,8 @@ impl Errand {
             plan: serde_json::to_value(plan).unwrap_or_default(),
             subject: SubjectFacts {
                 profile: subject.profile.name.clone(),
+                profile_path: (subject.named != subject.profile.name).then(|| subject.named.clone()),
+                profile_digest: Some(subject.profile_digest.clone()),
                 provider: subject.profile.provider,
                 version: subject.version,
                 digest: subject.digest.clone(),
@@ -182,7 +187,14 @@ impl Errand {
                 replicas: plan.replicas,
                 timers: plan.timers.clone(),
                 options,
-                deviations: subject.profile.deviations.iter().cloned().chain(deviations).collect(),
+                deviations: subject
+                    .profile
+                    .deviations
+                    .iter()
+                    .cloned()
+                    .chain(deviations)
+                    .chain(more)
+                    .collect(),
             },
             pools: plan.pools.clone(),
             cluster: ClusterFacts { kind: self.cluster.clone(), version: String::new() },

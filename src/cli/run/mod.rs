@@ -11,16 +11,16 @@ mod live;
 mod subject;
 
 use std::collections::BTreeMap;
-use std::io::IsTerminal as _;
 use std::path::{Path, PathBuf};
 
-use mock_clock::{Clock as _, Mode, VirtualClock};
+use mock_clock::Mode;
 
 use super::check::{exit, reports};
-use super::{complain, files, flavour, say};
+use super::paint::paint;
+use super::{complain, files, flavour, say, seed};
 use crate::cluster::{Choice, ClusterError};
 use crate::exit::Exit;
-use crate::report::text::{self, Paint};
+use crate::report::text;
 use crate::report::{Standing, Telling, stability};
 use crate::scenario::Scenario;
 use crate::terms::Version;
@@ -56,7 +56,7 @@ pub(super) struct Arguments {
     /// in the flavour that each scenario is about, if left out
     #[arg(long, value_name = "PROFILE")]
     subject: Option<String>,
-    /// The subject's program, instead of the one its profile names
+    /// The subject's program, instead of the one its profile names; without --subject, it must say itself what it is
     #[arg(long, value_name = "PATH")]
     binary: Option<PathBuf>,
     /// The version of the subject, if neither its profile nor the program says it
@@ -100,8 +100,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Exit> {
         return Err(Exit::BadInput);
     }
     let scenarios = scenarios(&arguments.scenarios)?;
-    let first = arguments.seed.unwrap_or_else(drawn_seed);
-    let (parts, foreign) = cast(arguments, &scenarios, first)?;
+    let named = arguments.subject.as_deref();
+    let told = arguments.binary.as_deref().filter(|_| named.is_none());
+    let named = named.or(told.map(subject::told_by).transpose()?.flatten());
+    let first = arguments.seed.unwrap_or_else(seed::drawn);
+    let (parts, foreign) = cast(arguments, named, &scenarios, first)?;
     if arguments.list {
         return list(&scenarios, &foreign);
     }
@@ -188,13 +191,14 @@ struct Part {
 /// that are not about their subject are left out, and given beside the others.
 fn cast(
     arguments: &Arguments,
+    named: Option<&str>,
     scenarios: &[(PathBuf, Scenario)],
     seed: u64,
 ) -> Result<(Vec<Part>, Foreign), Exit> {
     let mut subjects: BTreeMap<String, Subject> = BTreeMap::new();
     let (mut parts, mut foreign, mut wrong) = (Vec::new(), Foreign::default(), false);
     for (path, scenario) in scenarios {
-        let name = arguments.subject.as_deref().map_or_else(|| flavour::of(scenario), Ok)?;
+        let name = named.map_or_else(|| flavour::of(scenario), Ok)?;
         if !subjects.contains_key(name) {
             let version = arguments.subject_version;
             subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
@@ -361,15 +365,6 @@ fn too_few_judged(arguments: &Arguments, tellings: &[Telling]) -> bool {
         complain(&format!("scenarios judged on their claim: {judged}, and --min-judged asks for {least}"));
     }
     few
-}
-
-/// Colours are for terminals.
-fn paint() -> Paint {
-    if std::io::stdout().is_terminal() { Paint::Ansi } else { Paint::Plain }
-}
-
-fn drawn_seed() -> u64 {
-    VirtualClock::start(Mode::Real, None).map_or(1, |clock| clock.now().unix_nanos() / 1_000 % 1_000_000)
 }
 
 fn processors() -> u32 {

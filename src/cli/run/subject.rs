@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::cli::{complain, files};
+use crate::cli::{complain, files, say};
 use crate::exit::Exit;
-use crate::subject::{Profile, built_from, digest, told_version};
+use crate::subject::{Build, Profile, built_from, builtin_names, digest, digest_of, told_version};
 use crate::terms::Version;
 
 /// The word by which a profile names the autoscaler that comes along.
@@ -16,6 +16,10 @@ pub(in crate::cli) const MOCK: &str = "mock-autoscaler";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Subject {
     pub(super) profile: Profile,
+    /// The profile as it was named: by its name or by its path.
+    pub(super) named: String,
+    /// The SHA-256 of its file.
+    pub(super) profile_digest: String,
     pub(super) program: PathBuf,
     /// Arguments before those of the profile: for a program that is several.
     pub(super) before: Vec<String>,
@@ -32,7 +36,9 @@ impl Subject {
         binary: Option<&Path>,
         version: Option<Version>,
     ) -> Result<Subject, Exit> {
-        let profile = files::profile(profile)?;
+        let (path, text) = files::profile_text(profile)?;
+        let (called, profile_digest) = (profile.to_owned(), digest_of(&text));
+        let profile = files::profile_of(&path, &text)?;
         let Some(named) = binary.or(profile.binary.as_deref().map(Path::new)) else {
             complain(&format!(
                 "error: the profile {} names no program: name one with --binary PATH",
@@ -53,8 +59,31 @@ impl Subject {
             .or_else(|| before.is_empty().then(|| built_from(&program).ok().flatten()).flatten());
         let digest = digest(&program).ok();
         let definitions = files::texts_here(&profile.crds)?;
-        Ok(Subject { profile: profile.at(version), program, before, version, digest, definitions })
+        let profile = profile.at(version);
+        Ok(Subject { profile, named: called, profile_digest, program, before, version, digest, definitions })
     }
+}
+
+/// The profile of a program for which nobody has named one: what it says of its build. Nothing is said of the autoscaler
+/// that comes along, whose flavour each scenario chooses; of all others somebody must say what they are.
+pub(super) fn told_by(binary: &Path) -> Result<Option<&'static str>, Exit> {
+    if binary.file_name().is_some_and(|name| name == MOCK) {
+        return Ok(None);
+    }
+    let program = found(binary)?;
+    if let Some(name) = Build::of(&program).ok().flatten().and_then(|build| build.profile()) {
+        say(&format!(
+            "{} is judged as {name}, as its build says; --subject names another",
+            binary.display()
+        ))?;
+        return Ok(Some(name));
+    }
+    complain(&format!(
+        "error: failed to tell what {} is: name its profile with --subject PROFILE; those that come along are {}",
+        binary.display(),
+        builtin_names().collect::<Vec<&str>>().join(", ")
+    ));
+    Err(Exit::BadInput)
 }
 
 /// This program.

@@ -54,6 +54,8 @@ pub(super) mod tests {
             plan: Value::Null,
             subject: SubjectFacts {
                 profile: String::new(),
+                profile_path: None,
+                profile_digest: None,
                 provider: Provider::Hetzner,
                 version: None,
                 digest: None,

@@ -91,7 +91,7 @@ fn machine(shop: &Shop, pool: &str, name: &str) -> Option<Machine> {
         address: format!("10.{}.{}.{}", (id >> 16) & 255, (id >> 8) & 255, id & 255),
         pool: Some(pool.name.clone()),
         labels: pool.node_labels(),
-        taints: pool.taints.clone(),
+        taints: [pool.taints.as_slice(), &pool.registers_with].concat(),
         room: pool.room,
         running: true,
     })

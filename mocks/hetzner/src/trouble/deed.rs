@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use mock_clock::Time;
+use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
@@ -18,7 +19,7 @@ use crate::resource::shelf::Head;
 const BY_HAND: &str = "by hand";
 
 /// Something done by hand. As JSON: `{"deed": "power_off", "server": "web-1"}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "deed", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Deed {
     /// Something is deleted.

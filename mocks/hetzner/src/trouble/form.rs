@@ -77,7 +77,15 @@ impl Trouble {
         let (from, until) = (take(&mut fields, "from")?, take(&mut fields, "until")?);
         let (for_s, count) = (take(&mut fields, "for_s")?, take(&mut fields, "count")?);
         let per_million = take(&mut fields, "per_cent")?.map(per_million).transpose()?;
-        let what = blaming(&fields, "kind").map_err(TroubleError)?;
+        let what = blaming(&fields, "kind").map_err(|why| {
+            let unknown = why.contains("unknown field");
+            let more = if unknown {
+                "; all kinds have `from`, `until`, `for_s`, `count`, `per_cent`, too"
+            } else {
+                ""
+            };
+            TroubleError(format!("{why}{more}"))
+        })?;
         let trouble = Self { what, from, until, for_s, count, per_million };
         trouble.check()?;
         Ok(trouble)

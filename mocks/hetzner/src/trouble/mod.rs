@@ -8,6 +8,7 @@ mod deed;
 mod form;
 mod orders;
 mod requests;
+mod schema;
 mod sight;
 mod standing;
 mod target;

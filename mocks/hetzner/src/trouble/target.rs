@@ -1,5 +1,6 @@
 //! Which things and which calls a trouble concerns.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::{Request, Selector};
@@ -9,7 +10,7 @@ use crate::resource::server::Server;
 use crate::resource::shelf::Head;
 
 /// Some of the things there are. What is left out does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Things {
     /// The one of this id.
@@ -25,7 +26,7 @@ pub struct Things {
 }
 
 /// Some of the calls that come in. What is left out does not matter.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
     /// Of this method; `change` is any but GET.

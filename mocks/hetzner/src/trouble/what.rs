@@ -5,6 +5,7 @@
 use std::fmt;
 
 use mock_clock::Time;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::resource::server::Status;
@@ -41,7 +42,7 @@ pub struct Trouble {
 /// What goes wrong. Where something says which it concerns, leaving that out means all.
 ///
 /// Names, paths and commands are patterns, in which `*` stands for anything.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum What {
     /// No server of this type can be had in this location. Without a type, the location is closed.
@@ -216,7 +217,7 @@ pub enum What {
 }
 
 /// How a shortage is answered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Shortage {
     /// 412, which may pass.
@@ -229,7 +230,7 @@ pub enum Shortage {
 }
 
 /// When a call is answered with an error.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum When {
     /// Before it has done anything.
@@ -240,7 +241,7 @@ pub enum When {
 }
 
 /// How the requests of an hour are spent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Spent {
     /// Once, when the trouble begins; they grow back.
@@ -250,7 +251,7 @@ pub enum Spent {
 }
 
 /// How a list is told wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tear {
     /// The page is empty.

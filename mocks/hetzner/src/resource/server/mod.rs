@@ -23,6 +23,7 @@ pub(crate) use show::show;
 use std::net::Ipv4Addr;
 
 use mock_clock::Time;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Wrong;
@@ -31,7 +32,7 @@ use crate::resource::network::Membership;
 use crate::resource::shelf::{Head, resource};
 
 /// What a server does at the moment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It is being created.
