@@ -108,7 +108,7 @@ pub(super) fn one_too_many<'s>(
     provision: Duration,
 ) -> Option<Vec<&'s Order>> {
     let waiting = waiting(scene, order);
-    let waits = !waiting.is_empty();
+    let waits = waiting.iter().any(|(pod, _)| !fit(scene, pod, pool).impossible());
     let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).chain(displaced(scene, order)).collect();
     let upcoming = scene.upcoming(order.began, provision);
     let coming: Vec<&Order> = upcoming
