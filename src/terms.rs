@@ -20,6 +20,7 @@ use std::time::Duration;
 use jiff::fmt::friendly::{Spacing, SpanParser, SpanPrinter};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// The label by which a pod says to which workload of the scenario it belongs.
 pub const WORKLOAD_LABEL: &str = "app";
@@ -51,6 +52,11 @@ impl Provider {
     /// The pool that labels name, of a server or of a node, whoever has bought it.
     pub fn pool_named(labels: &BTreeMap<String, String>) -> Option<&String> {
         Self::ALL.iter().find_map(|provider| labels.get(provider.pool_label()))
+    }
+
+    /// The same of labels as they are written in an object.
+    pub fn pool_in(labels: &Value) -> Option<&str> {
+        Self::ALL.iter().find_map(|provider| labels[provider.pool_label()].as_str())
     }
 }
 

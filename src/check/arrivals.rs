@@ -9,6 +9,8 @@ use super::scene::{Scene, TIE};
 use crate::history::query::{Node, Order, Pod, Track};
 use crate::terms::{Pool, Timer};
 
+/// Where a profile names no provision time, the documents' own.
+const PROVISION: Duration = Duration::from_secs(900);
 /// How taints begin that go by themselves when a node starts.
 const PASSING: [&str; 6] = [
     STARTUP_TAINT,
@@ -83,7 +85,7 @@ fn is_held(node: &Node, pool: &Pool) -> bool {
 
 /// How long a machine is waited for before it is taken for one that never comes.
 fn patience(scene: &Scene<'_>) -> Duration {
-    scene.timer(Timer::ProvisionTime).unwrap_or(Duration::from_secs(900)) + scene.listing()
+    scene.timer(Timer::ProvisionTime).unwrap_or(PROVISION) + scene.listing()
 }
 
 /// The pods that wait at a moment and can get room from these pools only, for certain.

@@ -11,8 +11,8 @@ use mock_clock::Time;
 use serde_json::Value;
 
 use super::{Evidence, Verdict};
-use crate::history::query::TIE;
-use crate::history::{Event, History, Phase, StepChange, What};
+use crate::history::query::{TIE, phase_event};
+use crate::history::{Event, History, Phase};
 use crate::matter::Watch;
 use crate::scenario::{Expect, Matter, Span, When};
 
@@ -46,17 +46,13 @@ fn unknown(why: impl Into<String>) -> Verdict {
 }
 
 fn judged(history: &History, step: usize, expect: &Expect) -> Verdict {
-    let begins = |event: &Event| match &event.what {
-        What::Step(told) => told.step == step && told.change == StepChange::Begun,
-        _ => false,
-    };
-    let Some(begun) = history.events.iter().position(begins) else {
+    let Some(begun) = history.events.iter().position(|event| event.begins(step)) else {
         return unknown("the run did not come to this step");
     };
     let Span::Fixed(period) = expect.when.span() else {
         return unknown("the plan does not say for how long");
     };
-    let counted = history.events.iter().position(|event| event.what == What::Phase(Phase::Account));
+    let counted = phase_event(history, Phase::Account);
     let events = &history.events[..counted.map_or(history.events.len(), |counted| counted + 1)];
     Trial::new(history, events, begun, period.0, expect).verdict(expect)
 }

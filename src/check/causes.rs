@@ -124,6 +124,21 @@ pub(super) fn one_too_many<'s>(
     suffices.then_some(coming)
 }
 
+/// Judges that an order is not one too many.
+pub(super) fn not_one_too_many(
+    scene: &Scene<'_>,
+    tally: &mut Tally,
+    order: &Order,
+    pool: &Pool,
+    provision: Duration,
+) {
+    if let Some(coming) = one_too_many(scene, order, pool, provision) {
+        let says =
+            format!("{} was ordered in {}, though what was on its way sufficed", order.name, pool.name);
+        tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
+    }
+}
+
 /// The pods of nodes that go, which Karpenter makes room for as well.
 fn displaced<'s>(scene: &'s Scene<'_>, order: &Order) -> Vec<&'s Pod> {
     if scene.history.header.subject.provider != Provider::Karpenter {

@@ -15,7 +15,7 @@ use super::asserted::{Asserted, asserted};
 use super::catalogue::find;
 use super::{Expectation, Level, Name, Verdict, catalogue};
 use crate::code::Code;
-use crate::history::query::{TIE, fault_spells, overdue, worst_lag};
+use crate::history::query::{TIE, fault_spells, overdue, phase_event, worst_lag};
 use crate::history::{Event, History, Phase, StepEvent, What};
 use crate::terms::{Provider, Version};
 
@@ -188,7 +188,7 @@ pub fn too_late(history: &History) -> Option<(Duration, usize)> {
 
 /// What happened until everything was counted, and whether it came to that: nothing that happens later takes back what was seen.
 fn before_account(history: &History) -> (&[Event], bool) {
-    let counted = history.events.iter().position(|event| event.what == What::Phase(Phase::Account));
+    let counted = phase_event(history, Phase::Account);
     (&history.events[..counted.unwrap_or(history.events.len())], counted.is_some())
 }
 

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+use crate::document;
+
 /// What a line of fields is indented by.
 const STEP: usize = 2;
 
@@ -140,26 +142,18 @@ fn tag(branch: &Value) -> Option<(Option<&str>, &str)> {
     constant.or_else(|| Some((None, branch["required"].as_array()?.first()?.as_str()?)))
 }
 
-/// The first sentence of a description.
+/// What something is for, after its name.
 fn about(says: &str) -> String {
-    let sentence = says.split(". ").next().unwrap_or(says).replace('\n', " ");
-    format!("  {}", sentence.trim_end_matches('.'))
+    format!("  {}", document::first_sentence(says))
 }
 
 fn plain(word: &Value) -> String {
     word.as_str().map_or_else(|| word.to_string(), str::to_owned)
 }
 
+/// The kind of a value; of a map its fields follow.
 fn kind_told(kind: &str) -> &str {
-    match kind {
-        "boolean" => "true or false",
-        "integer" => "a whole number",
-        "number" => "a number",
-        "string" => "a text",
-        "array" => "a list",
-        "object" => "fields",
-        other => other,
-    }
+    if kind == "object" { "fields" } else { document::kind_told(kind) }
 }
 
 #[cfg(test)]

@@ -235,10 +235,10 @@ impl<'a> Grammar<'a> {
     }
 
     fn other_kind(&mut self, choices: &[&'a Json], node: &Node, name: &str) {
-        let mut wanted: Vec<String> = Vec::new();
+        let mut wanted: Vec<&str> = Vec::new();
         for choice in choices {
             let of_choice = match format(choice) {
-                Some(Format { what, .. }) => vec![(*what).to_owned()],
+                Some(Format { what, .. }) => vec![*what],
                 None => kinds(choice).into_iter().filter(|kind| *kind != "null").map(kind_told).collect(),
             };
             wanted.extend(of_choice.into_iter().filter(|kind| !wanted.contains(kind)).collect::<Vec<_>>());
@@ -263,8 +263,13 @@ fn about(schema: &Json, grammar: &Grammar<'_>) -> Option<String> {
     let said = schema["description"]
         .as_str()
         .or(grammar.root.pointer(schema["$ref"].as_str()?.trim_start_matches('#'))?["description"].as_str())?;
+    Some(format!("it is for: {}", first_sentence(said)))
+}
+
+/// The first sentence of a description, without its full stop.
+pub fn first_sentence(said: &str) -> String {
     let sentence = said.split(". ").next().unwrap_or(said).replace('\n', " ");
-    Some(format!("it is for: {}", sentence.trim_end_matches('.')))
+    sentence.trim_end_matches('.').to_owned()
 }
 
 /// The fields that every choice has: they say nothing about which one it is.
@@ -331,7 +336,8 @@ fn is_kind(value: &Value, kind: &str) -> bool {
     }
 }
 
-fn kind_told(kind: &str) -> String {
+/// The word of a schema for a kind of value, as people say it.
+pub fn kind_told(kind: &str) -> &str {
     match kind {
         "boolean" => "true or false",
         "integer" => "a whole number",
@@ -341,7 +347,6 @@ fn kind_told(kind: &str) -> String {
         "object" => "a map of fields",
         other => other,
     }
-    .to_owned()
 }
 
 fn range(schema: &Json) -> (i128, i128) {

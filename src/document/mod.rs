@@ -13,6 +13,7 @@ mod node;
 mod path;
 
 pub use format::{cpu, euros, memory};
+pub use grammar::{first_sentence, kind_told};
 pub use keyed::Keyed;
 pub use mistake::{Mistake, Mistakes, Place};
 pub use near::meant;

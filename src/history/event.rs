@@ -20,6 +20,13 @@ pub struct Event {
     pub what: What,
 }
 
+impl Event {
+    /// Whether a step begins with it.
+    pub fn begins(&self, step: usize) -> bool {
+        matches!(&self.what, What::Step(told) if told.step == step && told.change == StepChange::Begun)
+    }
+}
+
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -29,18 +29,18 @@ use std::time::Duration;
 
 pub use budgets::{Budget, budgets};
 pub use calls::{
-    Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, orders,
-    pod_deletions, status_writes,
+    Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, ordered_pool,
+    orders, pod_deletions, status_writes,
 };
 pub use claims::{
     CLAIM_POOL_LABEL, Claim, ClaimCall, DISRUPTED_TAINTS, NodePool, TERMINATION, attachments,
     claim_creations, claim_deletions, claims, node_leases, node_pools,
 };
 pub use daemons::{Daemon, daemons};
-pub use faults::{FaultSpell, began_phase, fault_spells, worst_lag};
+pub use faults::{FaultSpell, began_phase, fault_spells, phase_event, worst_lag};
 pub use groups::{Group, Set, groups, sets};
 pub use leases::{Lease, leader_lease};
-pub use machines::marks;
+pub use machines::{DEPLOYMENT_LABEL, marks};
 pub use nodes::{CANDIDATE_TAINT, Node, REMOVAL_TAINT, nodes};
 pub use pods::{Mount, Pod, Toleration, pods};
 pub use replicas::{hosts, running, starts};

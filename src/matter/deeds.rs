@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use mock_clock::Time;
-use serde_json::Value;
 
-use crate::history::query::{CLAIM_POOL_LABEL, scale_writes};
+use crate::history::query::{CLAIM_POOL_LABEL, ordered_pool, scale_writes};
 use crate::history::{CallEvent, Change, Event, ServerEvent, What};
 use crate::terms::{Api, Provider};
 
@@ -67,16 +66,17 @@ impl Deeds {
 
     fn call(&mut self, event: &Event, call: &CallEvent) -> bool {
         let name = call.path.rsplit('/').next().unwrap_or_default();
+        let ordered = || ordered_pool(call, self.provider).map(str::to_owned);
         let (buys, pool) = match (self.provider, call.to, call.method.as_str()) {
             (Provider::Clusterapi, Api::Kubernetes, _) if call.path.contains("/machinedeployments/") => {
                 self.scale.push(event.clone());
                 return true;
             }
-            (Provider::Hetzner, Api::Cloud, "POST") if name == "servers" => (true, pool_in(call)),
+            (Provider::Hetzner, Api::Cloud, "POST") if name == "servers" => (true, ordered()),
             (Provider::Hetzner, Api::Cloud, "DELETE") if call.path.contains("/servers/") => {
                 (false, self.pools.get(name).cloned())
             }
-            (Provider::Karpenter, Api::Kubernetes, "POST") if name == "nodeclaims" => (true, pool_in(call)),
+            (Provider::Karpenter, Api::Kubernetes, "POST") if name == "nodeclaims" => (true, ordered()),
             (Provider::Karpenter, Api::Kubernetes, "DELETE") if call.path.contains("/nodeclaims/") => {
                 (false, self.pools.get(name).cloned())
             }
@@ -126,15 +126,4 @@ impl Deeds {
             .sum();
         super::objects::many(deeds.count()).saturating_add(u32::try_from(machines).unwrap_or(u32::MAX))
     }
-}
-
-/// The pool that the body of an order names, or else the answer to it.
-fn pool_in(call: &CallEvent) -> Option<String> {
-    let bodies = [call.request.as_ref(), call.answer.as_ref()];
-    let label = |body: &Value, labels: &str| {
-        let labels = body.pointer(labels)?;
-        Provider::ALL.iter().find_map(|provider| labels[provider.pool_label()].as_str().map(str::to_owned))
-    };
-    let named = |body: &Value| label(body, "/labels").or_else(|| label(body, "/metadata/labels"));
-    bodies.into_iter().flatten().find_map(named)
 }

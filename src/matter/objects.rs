@@ -4,14 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::history::query::DEPLOYMENT_LABEL;
 use crate::history::{Change, ObjectEvent};
 use crate::scenario::{NodeState, PodState};
 use crate::terms::Provider;
 
 /// The label by which a pod says to which workload it belongs.
 pub(super) const WORKLOAD: &str = crate::terms::WORKLOAD_LABEL;
-/// The label by which a machine says to which deployment it belongs.
-const DEPLOYMENT: &str = "cluster.x-k8s.io/deployment-name";
 
 /// Objects of some kinds, by kind, namespace and name.
 pub(super) struct Objects {
@@ -86,8 +85,7 @@ pub(super) fn node_is(node: &Value, state: NodeState) -> bool {
 /// The pool of a node, a machine or a claim.
 pub(super) fn pool_of(object: &Value) -> Option<&str> {
     let labels = &object["metadata"]["labels"];
-    let by_provider = Provider::ALL.iter().find_map(|provider| labels[provider.pool_label()].as_str());
-    by_provider.or_else(|| labels[DEPLOYMENT].as_str())
+    Provider::pool_in(labels).or_else(|| labels[DEPLOYMENT_LABEL].as_str())
 }
 
 fn is_true(object: &Value, kind: &str) -> bool {

@@ -7,7 +7,7 @@ use kube::core::GroupVersionKind;
 use mock_clock::Clock as _;
 
 use super::stage::Stage;
-use crate::history::{BillEvent, Event, StepChange, What};
+use crate::history::{BillEvent, What};
 use crate::matter::Watch;
 use crate::plan::{Act, Expect, Matter, Plan, Span, When};
 
@@ -37,7 +37,7 @@ impl Stage {
         let mut begun = false;
         while let Some((_, event)) = follower.next().await {
             let changed = watch.see(&event);
-            let begins = !begun && begins(&event, step);
+            let begins = !begun && event.begins(step);
             if begins {
                 watch.begin(event.at);
                 begun = true;
@@ -70,8 +70,4 @@ pub(super) fn kinds(plan: &Plan) -> Vec<ApiResource> {
         _ => None,
     };
     plan.steps.iter().filter_map(|step| kind(&step.act)).collect()
-}
-
-fn begins(event: &Event, step: usize) -> bool {
-    matches!(&event.what, What::Step(told) if told.step == step && told.change == StepChange::Begun)
 }

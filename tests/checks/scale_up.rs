@@ -123,6 +123,11 @@ pub(crate) fn cases() -> Vec<Case> {
             story.order(112, "big", 7).order(123, "small", 8).end(300)
         }),
         ("SU-02", "lists_were_torn", "unknown", misled("torn_list").end(300)),
+        ("SU-02", "a_fault_that_is_only_called_so", "violated", {
+            let other = FaultChange::Injected("hurt unseen: slow_kubelet(stage: network, takes: 2h)".into());
+            let story = with_web().fault(105, "unseen", other);
+            story.order(112, "small", 7).order(123, "small", 8).end(300)
+        }),
         ("SU-02", "lists_lagged_behind", "unknown", misled("unseen").end(300)),
         ("FT-20", "lists_were_torn", "violated", misled("torn_list").end(300)),
         ("FT-20", "lists_lagged_behind", "violated", misled("unseen").end(300)),

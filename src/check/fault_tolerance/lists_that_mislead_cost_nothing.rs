@@ -12,7 +12,7 @@
 //!
 //! It does not catch servers of others that no list has shown.
 
-use crate::check::causes::{first_attempts, one_too_many};
+use crate::check::causes::{first_attempts, not_one_too_many};
 use crate::check::maximum::above;
 use crate::check::reaction::reactions_while_misled;
 use crate::check::scene::timed;
@@ -40,11 +40,7 @@ fn check(history: &History) -> Verdict {
             let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
             let Some(pool) = pool.filter(|_| scene.misled(order.began, order.began)) else { continue };
             above(scene, &mut tally, order);
-            if let Some(coming) = one_too_many(scene, order, pool, provision) {
-                let (name, pool) = (&order.name, &pool.name);
-                let says = format!("{name} was ordered in {pool}, though what was on its way sufficed");
-                tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
-            }
+            not_one_too_many(scene, &mut tally, order, pool, provision);
         }
         tally.verdict("nothing was ordered, or was to be, while lists misled")
     })

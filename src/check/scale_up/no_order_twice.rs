@@ -15,7 +15,7 @@
 //! It does not catch what was ordered in another pool, nor one node too many where pods could be packed
 //! better than the biggest first.
 
-use crate::check::causes::{candidates, fills_minimum, first_attempts, one_too_many};
+use crate::check::causes::{candidates, fills_minimum, first_attempts, not_one_too_many};
 use crate::check::scene::timed;
 use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -47,13 +47,7 @@ fn check(history: &History) -> Verdict {
                 continue;
             }
             tally.exercised();
-            if let Some(coming) = one_too_many(scene, order, pool, provision) {
-                let says = format!(
-                    "{} was ordered in {}, though what was on its way sufficed",
-                    order.name, pool.name
-                );
-                tally.violated(says, coming.iter().map(|order| order.event).chain([order.event]));
-            }
+            not_one_too_many(scene, &mut tally, order, pool, provision);
         }
         tally.verdict("nothing was ordered for pods that wait")
     })

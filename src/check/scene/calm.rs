@@ -5,7 +5,7 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use super::{Scene, TIE};
-use crate::history::query::{self, Order, Spell};
+use crate::history::query::{self, FaultSpell, Order, Spell};
 use crate::history::{CallEvent, Event, History, What};
 use crate::terms::{Api, Provider, Timer};
 
@@ -37,7 +37,14 @@ impl Scene<'_> {
 
     /// Whether it ran all the time, and nothing that it asked for was refused, late or lost, nor shortly before.
     pub(in crate::check) fn calm(&self, from: Time, to: Time) -> bool {
-        self.watched(from, to) && !self.troubled.iter().any(|it| it.began <= to && it.ended + ECHO >= from)
+        self.calm_for(from, to, |_| true)
+    }
+
+    /// The same, but for orders for pools that are of no concern.
+    fn calm_for(&self, from: Time, to: Time, concerns: impl Fn(&str) -> bool) -> bool {
+        let troubles = |it: &Trouble| it.began <= to && it.ended + ECHO >= from;
+        let mut of_concern = self.troubled.iter().filter(|it| it.pool.as_deref().is_none_or(&concerns));
+        self.watched(from, to) && !of_concern.any(troubles)
     }
 
     /// Whether it may have stood in an order between two moments: its loop waits until the cloud is done.
@@ -48,11 +55,11 @@ impl Scene<'_> {
     /// Whether lists of the cloud said what was not so at any moment between two, or shortly before: lacked what was there,
     /// showed it twice, or lagged behind. Whoever believes them does not know what there is.
     pub(in crate::check) fn misled(&self, from: Time, to: Time) -> bool {
-        let lies = |says: &str| ["torn_list", "unseen"].iter().any(|kind| says.contains(kind));
+        let lies = |fault: &FaultSpell| matches!(fault.of_the_cloud(), Some("torn_list" | "unseen"));
         let cache = self.timer(Timer::CloudCache).unwrap_or_default() + self.slack();
         self.faults.iter().any(|fault| {
             let until = fault.spell.to.map_or(self.end, |to| to + cache);
-            lies(&fault.says) && fault.spell.from <= to && from <= until
+            lies(fault) && fault.spell.from <= to && from <= until
         })
     }
 
@@ -64,11 +71,8 @@ impl Scene<'_> {
     /// The same for pools that are of concern, of a subject whose orders run beside each other: what goes wrong with an order for
     /// another pool, and how long it takes, is no excuse.
     pub(in crate::check) fn free_for(&self, from: Time, to: Time, concerns: impl Fn(&str) -> bool) -> bool {
-        let excuses = |trouble: &&Trouble| trouble.pool.as_deref().is_none_or(&concerns);
-        let mut troubled = self.troubled.iter().filter(excuses);
         let mut ordered = self.orders.iter().filter(|order| order.pool.as_deref().is_none_or(&concerns));
-        self.watched(from, to)
-            && !troubled.any(|trouble| trouble.began <= to && trouble.ended + ECHO >= from)
+        self.calm_for(from, to, &concerns)
             && !ordered.any(|order| order.began <= to && order.ended + self.slack() >= from)
     }
 }
@@ -147,19 +151,17 @@ pub(super) fn troubled(history: &History, end: Time) -> Vec<Trouble> {
         } else {
             event.at
         };
-        troubled.push(Trouble { began: call.began, ended: until, pool: ordered_from(call) });
+        let pool = ordered_from(call, history.header.subject.provider);
+        troubled.push(Trouble { began: call.began, ended: until, pool });
     }
     troubled
 }
 
 /// The pool from which a call orders.
-fn ordered_from(call: &CallEvent) -> Option<String> {
-    let orders =
-        call.method == "POST" && (call.path.ends_with("/servers") || call.path.ends_with("/nodeclaims"));
-    let body = call.request.as_ref().filter(|_| orders)?;
-    let labels = [&body["labels"], &body["metadata"]["labels"]];
-    let named = |provider: &Provider| labels.iter().find_map(|of| of[provider.pool_label()].as_str());
-    Provider::ALL.iter().find_map(named).map(str::to_owned)
+fn ordered_from(call: &CallEvent, provider: Provider) -> Option<String> {
+    let orders = call.path.ends_with("/servers") || call.path.ends_with("/nodeclaims");
+    let pool = query::ordered_pool(call, provider).filter(|_| orders && call.method == "POST");
+    pool.map(str::to_owned)
 }
 
 /// From when to when the subject may have stood in an order. It polls for the end at intervals that double, so it may notice

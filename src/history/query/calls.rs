@@ -1,6 +1,7 @@
 //! What the subject asked for: orders, give-backs, evictions, writes of nodes and of its status.
 
 use mock_clock::Time;
+use serde_json::Value;
 
 use super::{POOL_LABEL, claims, scaling};
 use crate::history::{CallEvent, History, What};
@@ -122,6 +123,16 @@ pub fn orders(history: &History) -> Vec<Order> {
         Provider::Clusterapi => scaling::orders(history),
         Provider::Karpenter => claims::orders(history),
     }
+}
+
+/// The pool that the body of an order names, or else the answer to it.
+pub fn ordered_pool(call: &CallEvent, provider: Provider) -> Option<&str> {
+    let label = provider.pool_label();
+    let named = |body| {
+        let body: &Value = body;
+        body["labels"][label].as_str().or_else(|| body["metadata"]["labels"][label].as_str())
+    };
+    [&call.request, &call.answer].into_iter().flatten().find_map(named)
 }
 
 fn orders_of_servers(history: &History) -> Vec<Order> {

@@ -23,6 +23,15 @@ pub struct FaultSpell {
     pub bit: Option<usize>,
 }
 
+impl FaultSpell {
+    /// The kind of a trouble of the cloud, if it is one: of `hurt NAME: cloud(…, kind: torn_list, …)`. What it is called says nothing.
+    pub fn of_the_cloud(&self) -> Option<&str> {
+        let says = self.says.strip_prefix("hurt ")?.strip_prefix(self.name.as_str())?;
+        let fields = says.strip_prefix(": cloud(")?.strip_suffix(')')?;
+        fields.split(", ").find_map(|field| field.strip_prefix("kind: "))
+    }
+}
+
 /// All faults, in the order in which they were injected.
 pub fn fault_spells(history: &History) -> Vec<FaultSpell> {
     let mut faults: Vec<FaultSpell> = Vec::new();
@@ -48,9 +57,14 @@ pub fn fault_spells(history: &History) -> Vec<FaultSpell> {
     faults
 }
 
+/// The event with which a phase began.
+pub fn phase_event(history: &History, phase: Phase) -> Option<usize> {
+    history.events.iter().position(|event| event.what == What::Phase(phase))
+}
+
 /// When a phase began.
 pub fn began_phase(history: &History, phase: Phase) -> Option<Time> {
-    history.events.iter().find(|event| event.what == What::Phase(phase)).map(|event| event.at)
+    phase_event(history, phase).map(|event| history.events[event].at)
 }
 
 /// The latest the harness ever was in these events, and the event that tells it.
@@ -87,6 +101,21 @@ mod tests {
             [(1, Some(4), Some(3)), (2, Some(5), None)]
         );
         assert_eq!(began_phase(&history, Phase::Act), Some(history.events[0].at));
+    }
+
+    #[test]
+    fn a_trouble_of_the_cloud_is_known_by_what_it_is() {
+        let kind = |name: &str, says: &str| {
+            let change = FaultChange::Injected(says.to_owned());
+            let fault = FaultEvent { code: Code::new("F401"), name: name.to_owned(), change };
+            fault_spells(&history(vec![(0, What::Fault(fault))]))[0].of_the_cloud().map(str::to_owned)
+        };
+        assert_eq!(kind("a", "hurt a: cloud(kind: unseen, lag_s: 60)").as_deref(), Some("unseen"));
+        assert_eq!(
+            kind("a", "hurt a: cloud(count: 3, kind: torn_list, on: (path: /x))").as_deref(),
+            Some("torn_list")
+        );
+        assert_eq!(kind("unseen", "hurt unseen: slow_kubelet(stage: network, takes: 2h)"), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Tracks;
+use super::machines::DEPLOYMENT_LABEL;
 use super::pods::{objects, strings};
 use crate::history::{History, ObjectEvent};
 
@@ -10,8 +11,6 @@ use crate::history::{History, ObjectEvent};
 const PAUSED: &str = "cluster.x-k8s.io/paused";
 /// What annotations with the bounds of a group begin with.
 const BOUND: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-";
-/// The label by which a set says to which deployment it belongs.
-const DEPLOYMENT: &str = "cluster.x-k8s.io/deployment-name";
 
 /// A machine deployment at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +57,7 @@ pub fn sets(history: &History) -> Tracks<String, Set> {
         let labels = strings(&event.object["metadata"]["labels"]);
         let count = |part: &str| event.object[part]["replicas"].as_u64().unwrap_or(0);
         Some(Set {
-            group: labels.get(DEPLOYMENT).cloned()?,
+            group: labels.get(DEPLOYMENT_LABEL).cloned()?,
             inhabited: count("spec") > 0 || count("status") > 0,
         })
     })

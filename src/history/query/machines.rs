@@ -11,8 +11,8 @@ use super::servers::Server;
 use super::track::{Seen, Spell};
 use crate::history::{Change, History, ObjectEvent, What};
 
-/// The label by which a machine says to which deployment it belongs.
-const DEPLOYMENT: &str = "cluster.x-k8s.io/deployment-name";
+/// The label by which a machine, or a set of them, says to which deployment it belongs.
+pub const DEPLOYMENT_LABEL: &str = "cluster.x-k8s.io/deployment-name";
 /// The annotation of machines that are to go before others.
 const MARK: &str = "cluster.x-k8s.io/delete-machine";
 /// Who is marked is given back within this time.
@@ -126,7 +126,7 @@ fn ids(history: &History) -> BTreeMap<String, u64> {
 }
 
 fn pool(machine: &ObjectEvent) -> Option<String> {
-    machine.object["metadata"]["labels"][DEPLOYMENT].as_str().map(str::to_owned)
+    machine.object["metadata"]["labels"][DEPLOYMENT_LABEL].as_str().map(str::to_owned)
 }
 
 /// How a server in its place would be.
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn a_machine_is_a_server_from_its_first_sight_and_by_the_number_it_gets_later() {
         let event = |change, spec: Value, phase: &str| {
-            let meta = json!({"uid": "u", "labels": {DEPLOYMENT: "small"}});
+            let meta = json!({"uid": "u", "labels": {DEPLOYMENT_LABEL: "small"}});
             What::Object(ObjectEvent {
                 change,
                 kind: "Machine".into(),
