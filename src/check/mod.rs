@@ -86,6 +86,8 @@ use crate::terms::Provider;
 const EVERYBODY: &[Provider] = &Provider::ALL;
 /// What only the servers and calls of the cloud show.
 const HETZNER: &[Provider] = &[Provider::Hetzner];
+/// Whoever may buy servers of the cloud.
+const BUYERS_OF_SERVERS: &[Provider] = &[Provider::Hetzner, Provider::Karpenter];
 /// What only machine deployments show.
 const CLUSTERAPI: &[Provider] = &[Provider::Clusterapi];
 /// What cluster-autoscaler promises wherever it buys nodes.

@@ -16,7 +16,7 @@ use crate::check::causes::{first_attempts, not_one_too_many};
 use crate::check::maximum::above;
 use crate::check::reaction::reactions_while_misled;
 use crate::check::scene::timed;
-use crate::check::{Expectation, HETZNER, Kind, Level, Verdict, Versions};
+use crate::check::{BUYERS_OF_SERVERS, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::terms::Timer;
@@ -24,10 +24,14 @@ use crate::terms::Timer;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("FT-20"),
     promise: "Lists of the cloud that lack, repeat or lag behind for a while cost no order too many, and keep none away",
-    cite: &[faq!("How does scale-up work?", "how-does-scale-up-work"), flag!("--nodes")],
+    cite: &[
+        faq!("How does scale-up work?", "how-does-scale-up-work"),
+        flag!("--nodes"),
+        karpenter!("NodeClaims", "concepts/nodeclaims"),
+    ],
     level: Level::Should,
     kind: Kind::FaultTolerance,
-    providers: HETZNER,
+    providers: BUYERS_OF_SERVERS,
     versions: Versions::ALL,
     always: true,
     check,

@@ -202,8 +202,9 @@ impl Scene<'_> {
     fn is_missed(&self, order: &Order, server: u64, from: Time, to: Time) -> bool {
         let Some(track) = self.servers.get(&server) else { return false };
         let runs = track.ever(order.began, to, |server| server.status == "running");
-        let timer = if runs { Timer::ProvisionTime } else { Timer::CreationTimeout };
-        let due = order.began + self.timer(timer).unwrap_or_default();
+        let provision = self.timer(Timer::ProvisionTime);
+        let granted = self.timer(Timer::CreationTimeout).filter(|_| !runs).or(provision);
+        let due = order.began + granted.unwrap_or_default();
         track.ever(from, to, |_| true)
             && !self.given_back(server, from)
             && due <= to + self.slack()
