@@ -59,7 +59,7 @@ pub(super) fn planned(
     }
     match plan::make(scenario, &subject.profile, seed, &cloud::room) {
         Ok(plan) => Ok(Ok(plan)),
-        Err(error) if error.is_about_subject() => Ok(Err(error.to_string())),
+        Err(error) if error.is_about_subject() => Ok(Err(format!("failed to {error}"))),
         Err(error) => Err(error),
     }
 }
