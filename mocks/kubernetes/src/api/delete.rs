@@ -119,9 +119,9 @@ fn plan(resource: &Resource, before: &Value, delete: &Delete, now: Time) -> Plan
                 graceful = true;
             }
             (true, 0) => {}
-            (true, left) => match delete.grace_period_seconds {
+            (true, left) => match delete.grace_period_seconds.map(at_least_a_second) {
                 Some(seconds) if seconds < left => {
-                    shorten(&mut after, before, seconds.max(0), left);
+                    shorten(&mut after, before, seconds, left);
                     graceful = true;
                 }
                 _ => return Plan::Wait,
@@ -215,10 +215,12 @@ fn grace(before: &Value, delete: &Delete) -> i64 {
         return 0;
     }
     let own = || before["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(30);
-    match delete.grace_period_seconds.unwrap_or_else(own) {
-        negative if negative < 0 => 1,
-        seconds => seconds,
-    }
+    at_least_a_second(delete.grace_period_seconds.unwrap_or_else(own))
+}
+
+/// Less than nothing is a second, not nothing.
+fn at_least_a_second(seconds: i64) -> i64 {
+    if seconds < 0 { 1 } else { seconds }
 }
 
 /// Finalizers that leave dependents to the garbage collector.

@@ -90,6 +90,7 @@ fn a_running_pod_gets_its_grace_and_the_grace_only_shrinks() {
     assert_eq!(delete(None), Some((30, json!("2030-01-01T00:00:30Z"))));
     assert_eq!(delete(Some(60)), Some((30, json!("2030-01-01T00:00:30Z"))));
     assert_eq!(delete(Some(5)), Some((5, json!("2030-01-01T00:00:05Z"))));
+    assert_eq!(delete(Some(-3)), Some((1, json!("2030-01-01T00:00:01Z"))));
     assert_eq!(delete(Some(0)), None);
 }
 
