@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::ServiceAccount;
+use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::Api;
-use kube::api::ListParams;
+use kube::api::{DeleteParams, ListParams};
 use mock_clock::{Clock as _, Mode, Time, VirtualClock};
 use mock_hetzner::Request;
 use mock_kubernetes::ControlPlane;
@@ -239,6 +239,21 @@ async fn pods_end_in_their_time_or_never() {
         let took = stand.clock.now() - before;
         assert_eq!(took > Duration::from_secs(30), ["slow", "bare"].contains(&name), "{name} took {took:?}");
     }
+    let ten_minutes = Some(Duration::from_secs(600));
+    let patient = Workload {
+        owner: Owner::Nobody,
+        ends_in: ten_minutes,
+        grace: ten_minutes,
+        ..Workload::new("patient", 1, small)
+    };
+    stand.world.deploy(&patient).await.unwrap();
+    stand.running(60, "patient", 1).await;
+    stand.world.remove(&patient).await.unwrap();
+    stand.clock.sleep(Duration::from_secs(60)).await;
+    assert_eq!(stand.live().pods(LABEL, "patient").ending, 1);
+    let pods: Api<Pod> = Api::namespaced(stand.client.clone(), "default");
+    pods.delete("patient-0", &DeleteParams::default().grace_period(5)).await.unwrap();
+    stand.until(8, "it has what it is granted at last", |live| live.pods(LABEL, "patient").all == 0).await;
     let wrong = stand.world.wrong_clock(-3600, quietly());
     stand.clock.sleep(Duration::from_secs(301)).await;
     assert!(wrong.heal() > 0);

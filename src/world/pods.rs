@@ -122,7 +122,7 @@ impl Care {
         let deserted = pod.labels().get(workload::LABEL).cloned();
         let whole = format!("{}/{}", pod.namespace().unwrap_or_default(), pod.name_any());
         kubelet.reaches().await;
-        kubelet.site.clock.sleep(takes_to_end(&pod)).await;
+        self.ends().await;
         let stubborn = |injury: &Injury| matches!(injury, Injury::NeverEnds { workload } if Some(workload) == deserted.as_ref());
         kubelet.site.injuries.without(&whole, stubborn).await;
         kubelet.reaches().await;
@@ -135,6 +135,29 @@ impl Care {
         };
         let name = pod.name_any();
         kubelet.site.call("end a pod", || pods.delete(&name, &params)).await;
+    }
+
+    /// Until it has ended by itself, or must have; who grants it less meanwhile grants that from then on.
+    async fn ends(&self) {
+        let clock = &self.kubelet.site.clock;
+        let mut sight = self.sight.clone();
+        let (takes, mut grant) = {
+            let pod = sight.borrow_and_update();
+            (takes_to_end(&pod), granted(&pod))
+        };
+        let mut due = clock.now() + takes.min(grant);
+        loop {
+            tokio::select! {
+                _ = clock.sleep_until(due) => return,
+                Ok(()) = sight.changed() => {
+                    let less = granted(&sight.borrow_and_update());
+                    if less < grant {
+                        grant = less;
+                        due = due.min(clock.now() + less);
+                    }
+                }
+            }
+        }
     }
 
     async fn tell(&self, status: &Value) {
@@ -195,10 +218,14 @@ fn says_ready(pod: &Pod, wanted: &str) -> bool {
     conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == wanted)
 }
 
-/// As long as the pod says, but no longer than it is granted.
+/// As long as the pod says.
 fn takes_to_end(pod: &Pod) -> Duration {
     let said = pod.annotations().get(workload::ENDS_IN).and_then(|text| text.parse::<Period>().ok());
+    said.map_or(USUAL_END, |period| period.0)
+}
+
+/// No longer than this.
+fn granted(pod: &Pod) -> Duration {
     let granted = pod.metadata.deletion_grace_period_seconds.unwrap_or(30);
-    let granted = Duration::from_secs(u64::try_from(granted).unwrap_or(0));
-    said.map_or(USUAL_END, |period| period.0).min(granted)
+    Duration::from_secs(u64::try_from(granted).unwrap_or(0))
 }

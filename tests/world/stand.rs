@@ -19,6 +19,7 @@ pub(crate) type Events = Arc<Mutex<Vec<(Time, What)>>>;
 /// Everything but a subject.
 pub(crate) struct Stand {
     pub(crate) clock: VirtualClock,
+    pub(crate) client: kube::Client,
     pub(crate) world: World,
     pub(crate) cloud: Cloud,
     pub(crate) observer: Observer,
@@ -66,9 +67,9 @@ impl Stand {
         let (cloud, machines) = Cloud::start(order).await.unwrap();
         let trouble = Arc::new(move |why| tell(What::Trouble(why)));
         let client = access.client().unwrap();
-        let world = World::start(client, clock.clone(), Timetable::new(7), machines, trouble);
+        let world = World::start(client.clone(), clock.clone(), Timetable::new(7), machines, trouble);
         world.until_ready(pools.iter().map(|pool| pool.initial as usize).sum()).await;
-        Stand { clock, world, cloud, observer, events, _cluster: cluster }
+        Stand { clock, client, world, cloud, observer, events, _cluster: cluster }
     }
 
     pub(crate) fn live(&self) -> &Live {
