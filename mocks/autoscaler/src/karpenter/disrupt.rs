@@ -58,7 +58,7 @@ impl Karpenter {
 
     /// Claims whose pool would make them otherwise today say so.
     async fn mark_drift(&self, sight: &Sight) -> Result<(), Refusal> {
-        for claim in sight.claims.values().filter(|claim| !claim.is_ending() && !claim.is("Drifted")) {
+        for claim in sight.claims.values().filter(|claim| !claim.is_ending()) {
             let Some(pool) = sight.pools.get(claim.pool()) else { continue };
             let mut now = hash(pool);
             if self.has(Defect::DriftsByWeight) {
@@ -69,9 +69,12 @@ impl Karpenter {
                     self.patch_claim(claim.name(), json!({"metadata": {"annotations": {HASH: now}}}), false)
                         .await?;
                 }
-                Some(made) if *made != now && !self.has(Defect::NeverDrifts) => {
-                    self.say(claim, "Drifted", json!({})).await?;
+                Some(made) if *made != now => {
+                    if !claim.is("Drifted") && !self.has(Defect::NeverDrifts) {
+                        self.say(claim, "Drifted", json!({})).await?;
+                    }
                 }
+                Some(_) if claim.is("Drifted") => self.unsay(claim, "Drifted").await?,
                 Some(_) => {}
             }
         }
@@ -155,12 +158,15 @@ impl Karpenter {
 
     async fn choose(&mut self, sight: &Sight, claim: &NodeClaim, node: &v1::Node) -> Result<(), Refusal> {
         let name = name_of(node);
+        let homeless = claim.is("Drifted") && sight.tenants(name).any(|pod| !pod.ending);
+        let machine = claim.machine().and_then(Machine::named).filter(|_| homeless);
+        if machine.as_ref().is_some_and(|machine| !self.limits_allow(sight, claim.pool(), machine)) {
+            return Ok(());
+        }
         if !self.has(Defect::SkipsDisruptionTaint) {
             self.client.taint(name, DISRUPTED, "NoSchedule", false).await?;
         }
-        let machine = claim.machine().and_then(Machine::named);
-        let homeless = claim.is("Drifted") && sight.tenants(name).any(|pod| !pod.ending);
-        let replacement = match machine.filter(|_| homeless) {
+        let replacement = match machine {
             Some(machine) => self.make_claim(sight, claim.pool(), &machine).await?,
             None => None,
         };

@@ -103,9 +103,10 @@ impl Sight {
             .filter(move |pod| pod.node.as_deref() == Some(node) && !pod.ended && !is_resident(pod))
     }
 
-    /// Whether a disruption budget keeps a pod where it is.
+    /// Whether disruption budgets keep a pod where it is: one that lets none go, or more than one, which no eviction passes.
     fn is_blocked(&self, pod: &Pod) -> bool {
-        self.budgets.iter().any(|budget| budget.covers(pod) && budget.allowed < 1)
+        let mut budgets = self.budgets.iter().filter(|budget| budget.covers(pod));
+        budgets.next().is_some_and(|first| first.allowed < 1 || budgets.next().is_some())
     }
 }
 
@@ -300,6 +301,13 @@ impl Karpenter {
             "lastTransitionTime": self.client.clock.now().to_string()}));
         status["conditions"] = json!(conditions);
         self.patch_claim(claim.name(), json!({"status": status}), true).await
+    }
+
+    /// Takes a condition away.
+    async fn unsay(&self, claim: &NodeClaim, condition: &str) -> Result<(), Refusal> {
+        let mut conditions = claim.status["conditions"].as_array().cloned().unwrap_or_default();
+        conditions.retain(|it| it["type"] != condition);
+        self.patch_claim(claim.name(), json!({"status": {"conditions": conditions}}), true).await
     }
 
     /// Leases of nodes that nobody owns are nobody's.

@@ -125,6 +125,11 @@ impl Karpenter {
         None
     }
 
+    /// Whether a pool may get one more such machine.
+    pub(super) fn limits_allow(&self, sight: &Sight, pool: &str, machine: &Machine) -> bool {
+        sight.pools.get(pool).is_some_and(|pool| machine.has.cpu <= self.left(sight, pool, &[]))
+    }
+
     /// How many thousandths of a processor a pool may still get.
     fn left(&self, sight: &Sight, pool: &NodePool, wishes: &[Wish]) -> u64 {
         let Some(limit) = quantity(&pool.spec["limits"]["cpu"]).filter(|_| !self.has(Defect::IgnoresMax))
