@@ -39,6 +39,7 @@ fn pooled(change: impl FnOnce(&mut Disruption)) -> Story {
 trait Claims {
     fn claim(self, second: u64, name: &str) -> Self;
     fn claimed(self, second: u64, name: &str) -> Self;
+    fn claimed_of(self, second: u64, pool: &str, name: &str) -> Self;
     fn claim_is(self, second: u64, name: &str, kinds: &[&str]) -> Self;
     fn told_to_go(self, second: u64, name: &str) -> Self;
     fn choose(self, second: u64, name: &str) -> Self;
@@ -73,18 +74,22 @@ impl Claims for Story {
 
     /// The subject makes a claim, and it is launched at once.
     fn claimed(self, second: u64, name: &str) -> Self {
-        let story = self.asks(second, "POST", CLAIMS, |call| {
-            call.status = 201;
-            call.request = Some(
-                json!({"metadata": {"generateName": "small-", "labels": {"karpenter.sh/nodepool": "small"}}}),
-            );
-            call.answer = Some(json!({"metadata": {"name": name}}));
-        });
+        let story = self.claimed_of(second, "small", name);
         story.object(second, "NodeClaim", name, json!({
             "metadata": {"creationTimestamp": at(second), "labels": {"karpenter.sh/nodepool": "small"},
                 "finalizers": ["karpenter.sh/termination"]},
             "spec": {}, "status": {"nodeName": name, "providerID": format!("kwok://{name}"), "conditions": conditions(&["Launched"])},
         }))
+    }
+
+    /// The subject makes a claim of a pool.
+    fn claimed_of(self, second: u64, pool: &str, name: &str) -> Self {
+        self.asks(second, "POST", CLAIMS, |call| {
+            call.status = 201;
+            call.request = Some(json!({"metadata": {
+                "generateName": format!("{pool}-"), "labels": {"karpenter.sh/nodepool": pool}}}));
+            call.answer = Some(json!({"metadata": {"name": name}}));
+        })
     }
 
     fn claim_is(self, second: u64, name: &str, kinds: &[&str]) -> Self {
@@ -388,6 +393,7 @@ fn lives() -> Vec<Case> {
         ("KT-01", "nobody_deletes", "unknown", never().claim(0, "a").end(900)),
         ("KP-03", "waits", "held", karpenter().pending(90, "web-1").claimed(100, "b").end(900)),
         ("KP-03", "does_not", "violated", karpenter().claimed(100, "b").end(900)),
+        ("KP-03", "by_hand", "unknown", karpenter().claimed_of(100, "static", "b").end(900)),
         ("KP-03", "nothing_is_made", "unknown", karpenter().end(900)),
     ]
 }

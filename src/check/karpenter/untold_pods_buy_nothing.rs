@@ -7,7 +7,8 @@
 //! 9 s  POST /apis/karpenter.sh/v1/nodeclaims
 //! ```
 //!
-//! It does not catch claims that are made while anything else could be their reason.
+//! It does not catch claims that are made while anything else could be their reason, nor claims of a pool that somebody made by
+//! hand: that may be static, and asks for nodes itself.
 
 use super::claims::{Claims, is_chosen};
 use crate::check::fit::fit;
@@ -37,8 +38,11 @@ fn check(history: &History) -> Verdict {
     let mut tally = Tally::default();
     for made in claims.creations.iter().filter(|made| made.status < 300) {
         let since = made.began - claims.scene.slack();
-        let pool = made.pool.as_deref().and_then(|pool| claims.scene.pool(pool));
-        let meant = |pod: &Pod| pool.is_none_or(|pool| !fit(&claims.scene, pod, pool).impossible());
+        let pool = made.pool.as_deref().map(|pool| claims.scene.pool(pool));
+        if pool.is_some_and(|known| known.is_none()) {
+            continue;
+        }
+        let meant = |pod: &Pod| pool.flatten().is_none_or(|pool| !fit(&claims.scene, pod, pool).impossible());
         let waits = |pod: &Pod| pod.waits() && meant(pod);
         let waits = claims.scene.pods.values().any(|track| track.ever(since, made.began + TIE, waits));
         let moves = claims
