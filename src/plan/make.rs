@@ -12,7 +12,7 @@ use crate::scenario::{
 };
 use crate::subject::Profile;
 use crate::terms::{
-    Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Taint, Timer, Timers, Version,
+    Api, Disruption, KarpenterCloud, Period, Pool, Provider, Room, Stage, Taint, Timer, Timers, Version,
 };
 
 /// How long everything may take that has no bound of its own: to prepare, to settle, and to give an account.
@@ -85,7 +85,8 @@ fn foreign(scenario: &Scenario, profile: &Profile) -> Option<(&'static str, Prov
     let pools = scenario.given.pools.values().any(PoolSpec::is_karpenters);
     let pools = pools.then_some(("`disruption`, `also` or `startup_taints` of a pool", Provider::Karpenter));
     let of_kwok = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Kwok);
-    let registers = scenario.given.pools.values().any(|pool| !pool.registers_with.is_empty());
+    let registers = scenario.given.pools.values().any(|pool| !pool.registers_with.is_empty())
+        || scenario.steps.iter().any(hurts_the_making_of_nodes);
     let registers = (registers && of_kwok).then_some(("kubelets that register nodes", Provider::Hetzner));
     let at_the_cloud = profile.karpenter.as_ref().is_some_and(|it| it.cloud == KarpenterCloud::Hetzner);
     let has = |needs| needs == profile.provider || needs == Provider::Hetzner && at_the_cloud;
@@ -94,6 +95,20 @@ fn foreign(scenario: &Scenario, profile: &Profile) -> Option<(&'static str, Prov
         .chain(registers)
         .chain(scenario.steps.iter().filter_map(market))
         .find(|&(_, needs)| !has(needs))
+}
+
+/// Whether a step hurts machines before their nodes are introduced: where the subject makes nodes itself that hurts nobody.
+fn hurts_the_making_of_nodes(step: &Step) -> bool {
+    let Step::Hurt(Hurt { fault, .. }) = step else { return false };
+    match fault {
+        FaultSpec::SlowKubelet { stage, .. } => {
+            matches!(stage, Stage::Boot | Stage::Register | Stage::ProviderId)
+        }
+        FaultSpec::NeverRegisters { .. }
+        | FaultSpec::NoCloudProvider { .. }
+        | FaultSpec::CloudControllerDown => true,
+        _ => false,
+    }
 }
 
 /// What a step is about, and the provider that it needs, if not everyone will do.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use mock_clock::{Clock as _, Time};
 
 use super::stage::Stage;
-use crate::history::query::scale_writes;
+use crate::history::query::{CLAIM_POOL_LABEL, scale_writes};
 use crate::history::{Event, What};
 use crate::plan::{Condition, Span};
 use crate::terms::{Api, Provider};
@@ -116,23 +116,32 @@ impl Stage {
 
 fn is_order(event: &Event, pool: &str) -> bool {
     let What::Call(call) = &event.what else { return false };
-    call.to == Api::Cloud
-        && call.method == "POST"
-        && call.path.ends_with("/servers")
-        && call.request.as_ref().is_some_and(|body| {
-            Provider::ALL.iter().any(|provider| body["labels"][provider.pool_label()] == pool)
-        })
+    let Some(body) = call.request.as_ref().filter(|_| call.method == "POST") else { return false };
+    match call.to {
+        Api::Cloud => {
+            let of = |provider: &Provider| body["labels"][provider.pool_label()] == pool;
+            call.path.ends_with("/servers") && Provider::ALL.iter().any(of)
+        }
+        Api::Kubernetes => {
+            call.path.ends_with("/nodeclaims") && body["metadata"]["labels"][CLAIM_POOL_LABEL] == pool
+        }
+    }
 }
 
 fn gives_back(event: &Event, pool: &str, events: &[Arc<Event>]) -> bool {
     let What::Call(call) = &event.what else { return false };
-    if call.to != Api::Cloud || call.method != "DELETE" {
+    let Some((of, name)) = call.path.rsplit_once('/').filter(|_| call.method == "DELETE") else {
         return false;
-    }
-    let id = call.path.rsplit('/').next().and_then(|id| id.parse::<u64>().ok());
+    };
+    let claims = call.to == Api::Kubernetes && of.ends_with("/nodeclaims");
+    let servers = call.to == Api::Cloud;
     events.iter().any(|event| match &event.what {
-        What::Server(server) => {
-            Some(server.id) == id && Provider::pool_named(&server.labels).is_some_and(|of| of == pool)
+        What::Server(server) if servers => {
+            name.parse::<u64>() == Ok(server.id)
+                && Provider::pool_named(&server.labels).is_some_and(|of| of == pool)
+        }
+        What::Object(claim) if claims && claim.kind == "NodeClaim" => {
+            claim.name == name && claim.object["metadata"]["labels"][CLAIM_POOL_LABEL] == pool
         }
         _ => false,
     })

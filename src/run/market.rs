@@ -190,6 +190,12 @@ impl Stage {
     pub(super) fn machines_by_pool(&self) -> BTreeMap<String, u32> {
         match &self.cluster_api {
             Some(cluster_api) => cluster_api.machines_by_pool(),
+            // The node is the machine, but for those that are nobody's to buy.
+            None if self.karpenter.as_ref().is_some_and(|told| told.cloud == KarpenterCloud::Kwok) => {
+                let mut nodes = self.observer.live().nodes_by(self.pool_label);
+                nodes.remove("");
+                nodes
+            }
             None => self.cloud.servers_by_pool(),
         }
     }
