@@ -32,8 +32,10 @@ pub(super) fn stay(
     blocks: impl Fn(&Scene<'_>, &Pod, Time) -> bool,
     because: &str,
 ) {
-    let blocks =
-        |pod: &Pod, at: Time| !pod.resident() && !pod.ending && !pod.finished() && blocks(scene, pod, at);
+    let blocks = |pod: &Pod, at: Time| {
+        let counts = !pod.resident() && !pod.ending && !pod.finished() && !scene.expendable(pod);
+        counts && blocks(scene, pod, at)
+    };
     evicted(scene, tally, &blocks, because);
     lost(scene, tally, &blocks, because);
     for (name, track) in &scene.nodes {

@@ -59,7 +59,38 @@ pub(crate) fn cases() -> Vec<Case> {
     ]);
     cases.extend(keeps_by_budget());
     cases.extend(removals());
+    cases.extend(expendable());
     cases
+}
+
+/// Pods of a priority below those that count: nodes may go under them.
+fn expendable() -> Vec<Case> {
+    let low = |otherwise: Value| {
+        let mut pod = otherwise;
+        pod["spec"]["priority"] = json!(-100);
+        pinned("web-1", pod)
+    };
+    let started = Story::asleep().node(0, 1, "small");
+    let started = started.runs_as(10, "web-1", "small-1", json!({"spec": {"priority": -100}}));
+    let arrived = Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+    let arrived = arrived.runs_as(702, "web-1", "small-1", json!({"spec": {"priority": -100}}));
+    vec![
+        ("SF-06", "below_the_cutoff", "unknown", {
+            low(annotated("safe-to-evict", "false")).removal(700, 1).end(2000)
+        }),
+        ("SF-06", "above_a_cutoff_of_its_own", "violated", {
+            let story = low(annotated("safe-to-evict", "false"));
+            story.option("expendable_pods_priority_cutoff", "-1000").removal(700, 1).end(2000)
+        }),
+        ("SF-10", "under_a_pod_below_the_cutoff", "held", low(json!({})).removal(700, 1).end(2000)),
+        ("SF-11", "a_pod_below_the_cutoff_came", "unknown", arrived.give_back(706, 1).end(2000)),
+        (
+            "SF-13",
+            "goes_under_a_pod_below_the_cutoff",
+            "unknown",
+            started.started(100, 0).removal(720, 1).end(2000),
+        ),
+    ]
 }
 
 fn small_sets_and_arrivals() -> Vec<Case> {

@@ -37,7 +37,10 @@ fn check(history: &History) -> Verdict {
                     let hit = scene.give_backs.iter().find(|back| {
                         back.server == *id
                             && spell.spans(back.began - scene.slack(), back.began - TIE)
-                            && !scene.occupants(name, back.began - TIE).is_empty()
+                            && scene
+                                .occupants(name, back.began - TIE)
+                                .iter()
+                                .any(|pod| !scene.expendable(pod))
                     });
                     if let Some(back) = hit {
                         tally.violated(

@@ -17,7 +17,7 @@ use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{REMOVAL_TAINT, Spell};
+use crate::history::query::{Pod, REMOVAL_TAINT, Spell, Track};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -72,8 +72,9 @@ fn check(history: &History) -> Verdict {
 /// The first pod that came to an empty node from its taint to a moment, and stayed.
 fn arrival<'s>(scene: &'s Scene<'_>, node: &str, taint: &Spell, until: Time) -> Option<(&'s str, Spell)> {
     let empty = scene.vacant(node).iter().any(|spell| spell.spans(taint.from - TIE, taint.from + TIE));
-    let came = |(key, track): (&'s str, &'s crate::history::query::Track<_>)| {
-        let spells = track.spells(|pod: &crate::history::query::Pod| pod.occupies(node) && !pod.ending);
+    let came = |(key, track): (&'s str, &'s Track<_>)| {
+        let spells =
+            track.spells(|pod: &Pod| pod.occupies(node) && !pod.ending && !scene.expendable(pod));
         let spell = spells.into_iter().find(|spell| taint.from + TIE <= spell.from && spell.from <= until)?;
         Some((key, spell))
     };

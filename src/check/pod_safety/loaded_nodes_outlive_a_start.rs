@@ -13,7 +13,8 @@
 use crate::check::scene::{TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{History, query};
+use crate::history::query::{self, Pod};
+use crate::history::History;
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -35,7 +36,7 @@ fn check(history: &History) -> Verdict {
             let from = back.began - unneeded + TIE;
             for (key, track) in scene.pods_on(name) {
                 let ran = track.always(from, back.began + TIE, |pod| {
-                    pod.occupies(name) && pod.phase == "Running" && !pod.ending
+                    pod.occupies(name) && pod.phase == "Running" && !pod.ending && !scene.expendable(pod)
                 });
                 let asked = scene
                     .evictions
@@ -53,10 +54,9 @@ fn check(history: &History) -> Verdict {
         for (at, _, _) in query::starts(history) {
             let until = at + unneeded + scene.slack() * 2;
             let loaded = |name: &String| {
+                let counts = |pod: &Pod| pod.occupies(name) && !scene.expendable(pod);
                 scene.pool_of_node(name, at).is_some()
-                    && scene
-                        .pods_on(name)
-                        .any(|(_, track)| track.always(at, at + unneeded, |pod| pod.occupies(name)))
+                    && scene.pods_on(name).any(|(_, track)| track.always(at, at + unneeded, counts))
             };
             if scene.watched(at, until) && scene.nodes.keys().any(loaded) {
                 tally.exercised();

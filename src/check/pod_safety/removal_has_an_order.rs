@@ -17,7 +17,7 @@ use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Eviction, GiveBack, REMOVAL_TAINT};
+use crate::history::query::{Eviction, GiveBack, Pod, REMOVAL_TAINT};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -97,7 +97,8 @@ fn forgotten(scene: &Scene<'_>, back: &GiveBack, node: &str, tainted: Time) -> O
     let from = tainted - scene.slack();
     let mut tracks = scene.pods_on(node);
     tracks.find_map(|(key, track)| {
-        let stays = track.always(from, back.began + TIE, |pod| pod.occupies(node) && !pod.ending);
+        let counts = |pod: &Pod| pod.occupies(node) && !pod.ending && !scene.expendable(pod);
+        let stays = track.always(from, back.began + TIE, counts);
         let asked =
             scene.evictions.iter().any(|eviction| eviction.pod == key && eviction.began <= back.began);
         (stays && !asked).then(|| track.sight(from).map(|seen| seen.event))?

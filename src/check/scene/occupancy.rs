@@ -76,10 +76,15 @@ impl Scene<'_> {
         option.and_then(|cutoff| cutoff.parse().ok()).unwrap_or(-10)
     }
 
+    /// Whether a pod keeps no node: its node may go under it, and nobody asks it to go before.
+    pub(in crate::check) fn expendable(&self, pod: &Pod) -> bool {
+        pod.priority < self.cutoff()
+    }
+
     /// What the pods on a node ask for at a moment, residents and those that do not count left out.
     pub(in crate::check) fn asked_of(&self, node: &str, at: Time) -> Room {
-        let (pods, cutoff) = (self.occupants(node, at), self.cutoff());
-        pods.iter().filter(|pod| pod.priority >= cutoff).fold(Room::default(), |sum, pod| Room {
+        let pods = self.occupants(node, at);
+        pods.iter().filter(|pod| !self.expendable(pod)).fold(Room::default(), |sum, pod| Room {
             cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
             memory_mib: sum.memory_mib + pod.asks.memory_mib,
         })
