@@ -7,7 +7,7 @@ use mock_clock::Time;
 use super::scene::{Scene, TIE, timed};
 use super::{Tally, Verdict};
 use crate::history::History;
-use crate::history::query::Pod;
+use crate::history::query::{Eviction, Pod, REMOVAL_TAINT, Track};
 use crate::terms::Timer;
 
 /// Judges that pods which block are neither evicted nor lose their server while they run.
@@ -24,7 +24,8 @@ pub(super) fn must_stay(
     })
 }
 
-/// The same, of a scene. Closer than a tie to the moment at which they begin or end to block, nobody is convicted.
+/// The same, of a scene. They must have blocked when the removal was decided, and when they were evicted or lost their server;
+/// closer than a tie to the moment at which they begin or end to block, nobody is convicted.
 pub(super) fn stay(
     scene: &Scene<'_>,
     tally: &mut Tally,
@@ -65,12 +66,24 @@ fn evicted(scene: &Scene<'_>, tally: &mut Tally, blocks: &impl Fn(&Pod, Time) ->
     for eviction in &scene.evictions {
         let Some(track) = scene.pods.get(&eviction.pod) else { continue };
         let blocked = |at: Time| track.at(at).is_some_and(|pod| pod.node.is_some() && blocks(pod, at));
-        if blocked(eviction.began - TIE) && (blocked(eviction.began) || eviction.granted()) {
-            let shows = track.sight(eviction.began - TIE).map(|seen| seen.event);
+        let meant = decided(scene, track, eviction) - TIE;
+        if blocked(meant) && blocked(eviction.began - TIE) && (blocked(eviction.began) || eviction.granted())
+        {
+            let shows = track.sight(meant).map(|seen| seen.event);
             let says = format!("{} was to be evicted, {because}", eviction.pod);
             tally.violated(says, shows.into_iter().chain([eviction.event]));
         }
     }
+}
+
+/// When it was decided to evict a pod: when its node was tainted, if that was in the same drain.
+fn decided(scene: &Scene<'_>, track: &Track<Pod>, eviction: &Eviction) -> Time {
+    let time = |timer| scene.timer(timer).unwrap_or_default();
+    let drain = time(Timer::DeleteDelayAfterTaint) + time(Timer::EvictionTime) + scene.slack();
+    let node = track.at(eviction.began - TIE).and_then(|pod| scene.nodes.get(pod.node.as_deref()?));
+    let taints = node.map(|node| node.spells(|node| node.has_taint(REMOVAL_TAINT))).unwrap_or_default();
+    let taint = taints.into_iter().find(|spell| spell.covers(eviction.began));
+    taint.map_or(eviction.began, |taint| taint.from.max(eviction.began - drain))
 }
 
 fn lost(scene: &Scene<'_>, tally: &mut Tally, blocks: &impl Fn(&Pod, Time) -> bool, because: &str) {

@@ -55,6 +55,11 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = pinned(metrics, json!({})).timer(Timer::SystemPodBlocks, "1h");
             story.evict(4000, metrics, 201).end(5000)
         }),
+        ("SF-06", "annotated_while_its_node_is_drained", "unknown", {
+            let story = pinned("web-1", json!({})).taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+            let story = story.runs_as(702, "web-1", "small-1", annotated("safe-to-evict", "false"));
+            story.evict(706, "web-1", 201).pod_gone(708, "web-1").give_back(712, 1).end(1000)
+        }),
         ("SF-07", "in_memory", "unknown", pinned("web-1", in_memory).evict(700, "web-1", 201).end(2000)),
     ]);
     cases.extend(keeps_by_budget());
@@ -135,6 +140,18 @@ fn keeps_by_budget() -> Vec<Case> {
             let api = scaleproof::terms::Api::Kubernetes;
             let path = "/api/v1/namespaces/default/pods/web-1";
             none().call(700, api, "DELETE", path, |_| {}).end(2000)
+        }),
+        ("SF-01", "used_up_by_the_drain_itself", "unknown", {
+            let two = web().runs(10, "web-2", "small-1");
+            let two = two.object(5, "PodDisruptionBudget", "default/web", budget(1));
+            let one = two.taint(700, "small-1", "ToBeDeletedByClusterAutoscaler").evict(706, "web-1", 201);
+            let one = one.object(707, "PodDisruptionBudget", "default/web", budget(0)).pod_gone(708, "web-1");
+            let tried = (71..75).fold(one, |story, tens| story.evict(tens * 10, "web-2", 429));
+            let again = tried.object(750, "PodDisruptionBudget", "default/web", budget(1));
+            again.evict(756, "web-2", 201).pod_gone(758, "web-2").give_back(760, 1).end(2000)
+        }),
+        ("SF-01", "drained_under_an_old_taint", "violated", {
+            none().taint(100, "small-1", "ToBeDeletedByClusterAutoscaler").evict(700, "web-1", 201).end(2000)
         }),
         ("SF-01", "budget_allows_it", "unknown", {
             web()
