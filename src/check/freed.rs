@@ -1,4 +1,8 @@
 //! Pods that would keep their node, but are freed: then it goes. Several promises are this one, for different reasons.
+//!
+//! The subject of the promise is the node. While it has the same pods, it is judged again after a time for which the subject was
+//! excused: it did not run, was refused something, or ordered. A node that is protected itself, or used by what goes with it,
+//! stays.
 
 use std::time::Duration;
 
@@ -6,8 +10,9 @@ use mock_clock::Time;
 
 use super::Tally;
 use super::scene::Scene;
-use crate::history::query::{GiveBack, Pod};
-use crate::terms::Timer;
+use super::vacancy::protects;
+use crate::history::query::{GiveBack, Node, Pod};
+use crate::terms::{Pool, SubjectOption, Timer};
 
 /// Judges that a node with nothing but freed pods, which fit together into what is free on another ready node, is given back
 /// once that has lasted: for the unneeded time, the recheck and the drain.
@@ -21,10 +26,16 @@ pub(super) fn let_go(
     let lasting = lasting + scene.timer(Timer::DelayAfterAdd).unwrap_or_default() + scene.slack() * 2;
     for (name, track) in &scene.nodes {
         for spell in track.spells(|node| node.ready) {
-            for from in scene.changes_on(name, spell.from, spell.to.unwrap_or(scene.end)) {
-                let Some(from) = scene.awake_from(from, scene.end) else { continue };
-                if alone(scene, name, from, &freed) && spell.covers(from) {
-                    decide(scene, tally, name, (from, from + lasting), &freed, by);
+            let changes = scene.changes_on(name, spell.from, spell.to.unwrap_or(scene.end));
+            for (index, change) in changes.iter().enumerate() {
+                let next = changes.get(index + 1).copied().unwrap_or(*change);
+                let mut from = scene.awake_from(*change, scene.end);
+                while let Some(since) =
+                    from.filter(|from| alone(scene, name, *from, &freed) && spell.covers(*from))
+                {
+                    let until = since + lasting;
+                    let decided = decide(scene, tally, name, (since, until), &freed, by);
+                    from = if decided || until >= next { None } else { scene.awake_from(until, scene.end) };
                 }
             }
         }
@@ -40,6 +51,7 @@ pub(super) fn unprotected(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     !strict && !pod.picky
 }
 
+/// Judges a node with nothing but freed pods between two moments, if that can be told.
 fn decide(
     scene: &Scene<'_>,
     tally: &mut Tally,
@@ -47,21 +59,35 @@ fn decide(
     (from, until): (Time, Time),
     freed: &impl Fn(&Scene<'_>, &Pod, Time) -> bool,
     by: &str,
-) {
-    let Some(server) = scene.under(node, from) else { return };
-    let Some(pool) = scene.pool_of_node(node, from).and_then(|pool| scene.pool(pool)) else { return };
+) -> bool {
+    let Some(server) = scene.under(node, from) else { return false };
+    let Some(pool) = scene.pool_of_node(node, from).and_then(|pool| scene.pool(pool)) else { return false };
     let asked = |back: &GiveBack| back.server == server && back.began >= from && back.began <= until;
     if scene.give_backs.iter().any(asked) {
         tally.exercised();
-        return;
+        return true;
     }
     let steady = scene.changes_on(node, from, until).into_iter().all(|at| alone(scene, node, at, freed));
     let spare = scene.live(&pool.name, from).len() > pool.min as usize;
     let ordered = scene.orders.iter().any(|order| order.began >= from && order.began <= until);
-    if steady && spare && !ordered && scene.calm(from, until) && room_elsewhere(scene, node, from, until) {
+    let kept = may_stay(scene, node, pool, from, until);
+    let calm = !ordered && !kept && scene.calm(from, until);
+    let judged = steady && spare && calm && room_elsewhere(scene, node, from, until);
+    if judged {
         let shows = scene.pods_on(node).filter_map(|(_, pod)| pod.sight(from)).map(|seen| seen.event).max();
         tally.violated(format!("{node} was kept by {by}"), shows);
     }
+    judged
+}
+
+/// Whether something else than its pods may keep a node.
+fn may_stay(scene: &Scene<'_>, node: &str, pool: &Pool, from: Time, until: Time) -> bool {
+    let limits = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
+    let protected = scene.nodes.get(node).is_some_and(|track| track.ever(from, until, protects));
+    protected
+        || scene.hands_off(&pool.name, from, until)
+        || [from, until].into_iter().any(|at| scene.mostly_unready(at))
+        || limits.iter().any(|limit| scene.option(*limit).is_some())
 }
 
 /// Whether there are pods on a node, and all of them are freed.
@@ -73,7 +99,14 @@ fn alone(scene: &Scene<'_>, node: &str, at: Time, freed: &impl Fn(&Scene<'_>, &P
             .nodes
             .get(node)
             .and_then(|track| track.at(at))
-            .is_some_and(|state| !scene.well_used(node, state, at))
+            .is_some_and(|state| little_used(scene, node, state, at))
+}
+
+/// Whether the pods on a node ask for less than the threshold, with all that may go with it.
+fn little_used(scene: &Scene<'_>, node: &str, state: &Node, at: Time) -> bool {
+    let (asked, resident, threshold) = (scene.asked_of(node, at), scene.residents, scene.threshold());
+    (asked.cpu_milli + resident.cpu_milli) * 100 < state.room.cpu_milli * threshold
+        && (asked.memory_mib + resident.memory_mib) * 100 < state.room.memory_mib * threshold
 }
 
 /// Whether another node without taints had room for all pods of a node all the time.

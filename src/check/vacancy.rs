@@ -6,7 +6,7 @@ use mock_clock::Time;
 
 use super::Tally;
 use super::scene::Scene;
-use crate::history::query::Spell;
+use crate::history::query::{Node, Spell};
 use crate::terms::{Pool, SubjectOption, Timer};
 
 /// A node of a pool with nothing on it.
@@ -83,12 +83,15 @@ fn deadline(scene: &Scene<'_>, awake: Time, lasting: Duration) -> Time {
     ripe + slack
 }
 
+/// Whether somebody wants a node to stay.
+pub(super) fn protects(node: &Node) -> bool {
+    node.annotations.get(DISABLED).is_some_and(|value| value == "true")
+}
+
 fn nothing_excuses(scene: &Scene<'_>, vacancy: &Vacancy<'_>, from: Time, to: Time) -> bool {
     let pool = vacancy.pool;
     let spare = |at| scene.live(&pool.name, at).len() > pool.min as usize;
-    let kept = scene.nodes.get(vacancy.node).is_some_and(|track| {
-        track.ever(from, to, |node| node.annotations.get(DISABLED).is_some_and(|value| value == "true"))
-    });
+    let kept = scene.nodes.get(vacancy.node).is_some_and(|track| track.ever(from, to, protects));
     let limits = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
     let many = scene
         .nodes

@@ -175,6 +175,22 @@ fn keeps_by_budget() -> Vec<Case> {
                 .end(4000),
         ),
         ("SF-05", "kept", "violated", free().end(4000)),
+        ("SF-05", "kept_long_after_a_fault", "violated", {
+            let api = scaleproof::terms::Api::Kubernetes;
+            free().call(100, api, "GET", "/api/v1/pods", |call| call.status = 503).end(4000)
+        }),
+        ("SF-05", "annotated_to_stay", "unknown", {
+            let stays = annotated("scale-down-disabled", "true");
+            free().object(20, "Node", "small-1", stays).end(4000)
+        }),
+        ("SF-05", "used_by_its_daemons", "unknown", {
+            let daemon = json!({
+                "metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent", "controller": true}]},
+                "spec": {"containers": [{"resources": {"requests": {"cpu": "600m"}}}]},
+            });
+            let story = free().runs_as(5, "agent-1", "small-1", daemon.clone());
+            story.runs_as(5, "agent-2", "small-2", daemon).end(4000)
+        }),
         ("SF-05", "no_room_elsewhere", "unknown", free().gone(15, "Node", "small-2").end(4000)),
     ]
 }
