@@ -241,6 +241,14 @@ fn removals() -> Vec<Case> {
             "violated",
             web().taint(700, "small-1", tainted).give_back(712, 1).end(2000),
         ),
+        ("SF-10", "pod_that_an_earlier_drain_asked", "violated", {
+            let story = web().taint(300, "small-1", tainted).evict(306, "web-1", 429).untaint(320, "small-1");
+            story.taint(700, "small-1", tainted).give_back(712, 1).end(2000)
+        }),
+        ("SF-10", "pod_that_was_refused_to_go", "violated", {
+            let story = web().taint(700, "small-1", tainted).evict(706, "web-1", 429);
+            story.give_back(712, 1).end(2000)
+        }),
         ("SF-10", "nothing_goes", "unknown", web().end(2000)),
         ("SF-10", "made_too_slowly", "unknown", {
             let story = Story::new().order_slow(112, "small", 7).server_as(372, 7, "small", "running");
@@ -252,6 +260,10 @@ fn removals() -> Vec<Case> {
         ("SF-12", "nothing_delays", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
         ("SF-13", "nothing_goes", "held", started().end(2000)),
         ("SF-13", "goes_under_a_pod", "violated", started().removal(720, 1).end(2000)),
+        ("SF-13", "goes_under_a_pod_that_was_once_asked", "violated", {
+            let story = started().taint(300, "small-1", tainted).evict(306, "web-1", 429);
+            story.untaint(320, "small-1").removal(1200, 1).end(2000)
+        }),
         ("SF-13", "nothing_runs", "unknown", Story::new().node(0, 1, "small").removal(720, 1).end(2000)),
         ("SF-14", "left_alone", "held", foreign().end(2000)),
         ("SF-14", "foreign_server", "violated", foreign().give_back(100, 5).end(2000)),

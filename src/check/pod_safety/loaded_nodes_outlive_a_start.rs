@@ -13,8 +13,8 @@
 use crate::check::scene::{TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::query::{self, Pod};
 use crate::history::History;
+use crate::history::query::{self, Pod};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -33,7 +33,7 @@ fn check(history: &History) -> Verdict {
     timed(history, [Timer::UnneededTime], |scene, [unneeded]| {
         let mut tally = Tally::default();
         for (back, name, _) in scene.removals() {
-            let from = back.began - unneeded + TIE;
+            let (from, decided) = (back.began - unneeded + TIE, scene.decided(back) - scene.slack());
             for (key, track) in scene.pods_on(name) {
                 let ran = track.always(from, back.began + TIE, |pod| {
                     pod.occupies(name) && pod.phase == "Running" && !pod.ending && !scene.expendable(pod)
@@ -41,7 +41,7 @@ fn check(history: &History) -> Verdict {
                 let asked = scene
                     .evictions
                     .iter()
-                    .any(|eviction| eviction.pod == key && eviction.began <= back.began);
+                    .any(|it| it.pod == key && decided <= it.began && it.began <= back.began);
                 if ran && !asked {
                     let shows = track.sight(from).map(|seen| seen.event);
                     tally.violated(

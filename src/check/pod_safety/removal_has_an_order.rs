@@ -1,6 +1,6 @@
 //! SF-10. Of each removal the taint is seen before its first eviction and, by the delay after the taint,
-//! before its give-back; and no pod that was on the node two loops before the taint still runs there,
-//! unasked to go, when the server is given back.
+//! before its give-back; and no pod that was on the node two loops before the taint still runs there
+//! when the server is given back, unless it was granted to go, or told so without an answer, in this very drain.
 //!
 //! The smallest history that violates it:
 //!
@@ -99,8 +99,11 @@ fn forgotten(scene: &Scene<'_>, back: &GiveBack, node: &str, tainted: Time) -> O
     tracks.find_map(|(key, track)| {
         let counts = |pod: &Pod| pod.occupies(node) && !pod.ending && !scene.expendable(pod);
         let stays = track.always(from, back.began + TIE, counts);
-        let asked =
-            scene.evictions.iter().any(|eviction| eviction.pod == key && eviction.began <= back.began);
+        // What an earlier drain asked, or was refused, drains nobody.
+        let asked = scene.evictions.iter().any(|eviction| {
+            let within = from <= eviction.began && eviction.began <= back.began;
+            eviction.pod == key && within && !eviction.refused()
+        });
         (stays && !asked).then(|| track.sight(from).map(|seen| seen.event))?
     })
 }

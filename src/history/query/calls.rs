@@ -106,6 +106,11 @@ impl Eviction {
     pub fn granted(&self) -> bool {
         good(self.status)
     }
+
+    /// Whether it was not, though the pod was there.
+    pub fn refused(&self) -> bool {
+        self.status >= 300 && self.status != 404
+    }
 }
 
 /// Calls that are over, to one API.
