@@ -71,6 +71,7 @@ mod reaction;
 mod scale_down;
 mod scale_up;
 mod scene;
+mod unregistered;
 mod vacancy;
 mod verdict;
 

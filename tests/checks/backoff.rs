@@ -40,7 +40,7 @@ pub(crate) fn cases() -> Vec<Case> {
             "BO-01",
             "begins_anew_after_a_success",
             "held",
-            refused(&[112, 420, 1400, 1710]).order(1030, "small", 8).end(3000),
+            refused(&[112, 420, 1400, 1710]).order(1030, "small", 8).node(1060, 8, "small").end(3000),
         ),
         ("BO-01", "another_pool_may_be_tried_at_once", "held", rivals().order(125, "big", 8).end(900)),
         ("BO-01", "forgotten_by_a_restart", "unknown", {

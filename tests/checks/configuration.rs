@@ -25,7 +25,12 @@ pub(crate) fn cases() -> Vec<Case> {
             "CF-02",
             "made_after_the_default",
             "held",
-            slow().timer(Timer::CreationTimeout, "15m").server_as(590, 7, "small", "running").end(2000),
+            slow()
+                .timer(Timer::CreationTimeout, "15m")
+                .server_as(590, 7, "small", "running")
+                .node(620, 7, "small")
+                .runs(630, "web-1", "small-7")
+                .end(2000),
         ),
         ("CF-02", "given_up_when_it_had_failed", "unknown", {
             let story = slow().call(190, Api::Cloud, "GET", "/v1/actions", |call| {

@@ -1,6 +1,6 @@
 //! Stories about the faults of others.
 
-use scaleproof::history::{FaultChange, Phase};
+use scaleproof::history::{CallEvent, FaultChange, Phase};
 use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
@@ -153,6 +153,10 @@ fn of_orders() -> Vec<Case> {
         ("FT-08", "used", "held", lost().node(150, 7, "small").runs(160, "web-1", "small-7").end(2000)),
         ("FT-08", "given_back", "held", lost().give_back(1100, 7).end(2000)),
         ("FT-08", "left", "violated", lost().end(2000)),
+        ("FT-08", "left_long_after_a_fault", "violated", {
+            let failed = |call: &mut CallEvent| call.status = 503;
+            lost().call(600, Api::Cloud, "GET", "/v1/servers", failed).end(4000)
+        }),
         (
             "FT-08",
             "bought_again_and_again",

@@ -52,6 +52,22 @@ pub(crate) fn cases() -> Vec<Case> {
                 bought().give_back(1030, 7).node(1031, 7, "small").end(2000),
             ),
             ("HY-02", "never_gone", "violated", bought().end(2000)),
+            ("HY-02", "left_while_another_pool_is_sold_out", "violated", {
+                let story = bought().pool("big", 0, 3, 8000);
+                let refused =
+                    |story: Story, time: u64| story.order_refused(time * 400, "big", 20 + time, 412);
+                (1..=4).fold(story, refused).end(2000)
+            }),
+            ("HY-02", "refused_and_tried_again", "held", {
+                let story = bought().pod_gone(130, "web-1").give_back_refused(1030, 7, 423);
+                story.give_back(1070, 7).end(3000)
+            }),
+            ("HY-02", "refused_and_forgotten", "violated", {
+                bought().give_back_refused(1030, 7, 423).end(3000)
+            }),
+            ("HY-02", "left_by_the_next_process", "violated", {
+                bought().killed(300, 0).exited(300, 0).started(305, 0).end(3000)
+            }),
             ("HY-02", "gone_too_early", "violated", bought().give_back(600, 7).end(2000)),
             ("HY-02", "comes_when_it_should_be_gone", "violated", bought().node(1500, 7, "small").end(2000)),
             ("HY-02", "never_made", "unknown", slow().give_back(600, 7).end(2000)),
@@ -195,6 +211,13 @@ fn of_ends_and_events() -> Vec<Case> {
             buying().node(740, 7, "small").runs(750, "web-1", "small-7").end(2000),
         ),
         ("HY-10", "server_left", "violated", buying().end(2900)),
+        ("HY-10", "server_left_though_more_is_ordered", "violated", {
+            let story = buying().pending(990, "web-2").order(1000, "small", 8).node(1030, 8, "small");
+            story.runs(1040, "web-2", "small-8").end(3900)
+        }),
+        ("HY-10", "its_node_has_no_id", "unknown", {
+            buying().node_as(740, 7, "small", json!({"spec": {"providerID": null}})).end(2900)
+        }),
         (
             "HY-10",
             "killed",

@@ -17,6 +17,7 @@ use std::time::Duration;
 use crate::check::causes::{fills_minimum, first_attempts, knew_of, waiting};
 use crate::check::fit::need;
 use crate::check::scene::{Scene, TIE, timed};
+use crate::check::unregistered::{Fate, fate};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -39,24 +40,14 @@ fn check(history: &History) -> Verdict {
     timed(history, [Timer::ProvisionTime], |scene, [provision]| {
         let mut tally = Tally::default();
         for (order, id) in lost(scene) {
-            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
-            let until = order.ended + provision + scene.listing();
-            let asked = scene.give_backs.iter().any(|back| back.server == id && back.began <= until);
-            let there =
-                scene.servers.get(&id).is_some_and(|track| track.always(order.ended, until, |_| true));
-            let registered = scene.registered(id).is_some_and(|at| at <= until);
-            let spare = scene.live(&pool.name, until).len() > pool.min as usize;
-            if registered || asked || (!there && until <= scene.end) {
-                tally.exercised();
-            } else if there
-                && spare
-                && scene.watched(order.began, until)
-                && scene.free(order.ended + TIE + scene.slack() * 6, until)
-            {
-                tally.violated(
-                    format!("server {id}, of whose making nobody was told, was left without a node"),
-                    [order.event],
-                );
+            match fate(scene, id, order.ended, provision) {
+                Fate::Node if scene.registered(id).is_some() => tally.exercised(),
+                Fate::GivenBack | Fate::Gone => tally.exercised(),
+                Fate::Left => {
+                    let says = format!("server {id}, of whose making nobody was told, was left without a node");
+                    tally.violated(says, [order.event]);
+                }
+                Fate::Node | Fate::Untold => {}
             }
         }
         for order in first_attempts(scene) {

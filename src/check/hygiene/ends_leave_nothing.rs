@@ -15,7 +15,8 @@
 use mock_clock::Time;
 
 use crate::check::leftovers::taints_go;
-use crate::check::scene::{TIE, timed};
+use crate::check::scene::timed;
+use crate::check::unregistered::{Fate, fate};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, SubjectChange, What, query};
@@ -51,22 +52,14 @@ fn check(history: &History) -> Verdict {
                 if !unfinished {
                     continue;
                 }
-                let until = started.max(order.ended) + provision + scene.listing();
-                let pool = scene.pool_of(id).and_then(|pool| scene.pool(pool));
-                let spare = pool.is_some_and(|pool| scene.live(&pool.name, until).len() > pool.min as usize);
-                let finished = scene.registered(id).is_some_and(|at| at <= until)
-                    || scene.given_back(id, until)
-                    || (!there(until) && until <= scene.end);
-                if finished {
-                    tally.exercised();
-                } else if spare
-                    && scene.watched(started, until)
-                    && scene.free(started.max(order.ended) + TIE + scene.slack() * 6, until)
-                {
-                    tally.violated(
-                        format!("server {id}, which the process before had ordered, was left without a node"),
-                        [order.event, event],
-                    );
+                match fate(scene, id, started.max(order.ended), provision) {
+                    Fate::Node if scene.registered(id).is_some() => tally.exercised(),
+                    Fate::GivenBack | Fate::Gone => tally.exercised(),
+                    Fate::Left => {
+                        let says = format!("server {id}, which the process before had ordered, was left without a node");
+                        tally.violated(says, [order.event, event]);
+                    }
+                    Fate::Node | Fate::Untold => {}
                 }
             }
         }

@@ -11,11 +11,14 @@
 //!
 //! It does not catch servers of others.
 
+use std::time::Duration;
+
 use crate::check::scene::{Scene, TIE, timed};
+use crate::check::unregistered::{Fate, fate};
 use crate::check::{EVERYBODY, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Order;
+use crate::history::query::{GiveBack, Order, Server};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -40,47 +43,43 @@ fn check(history: &History) -> Verdict {
         let creation = scene.timer(Timer::CreationTimeout).unwrap_or_default();
         let mut tally = Tally::default();
         for (order, id) in bought(scene) {
-            let Some(pool) = scene.pool_of(id).and_then(|pool| scene.pool(pool)) else { continue };
-            let until = order.ended + provision + scene.listing();
-            let back = scene.give_backs.iter().find(|back| back.server == id);
-            let over = back.map_or(until, |back| until.min(back.began));
-            if scene.nodes_on(id).any(|(_, track)| track.first().is_some_and(|seen| seen.at <= over)) {
-                continue;
+            let early = |back: &&GiveBack| back.server == id && back.began + TIE < order.began + provision;
+            if let Some(back) = scene.give_backs.iter().find(early) {
+                too_early(scene, &mut tally, (order, id), back, creation);
+                if back.taken() {
+                    continue;
+                }
             }
-            let running = scene
-                .servers
-                .get(&id)
-                .is_some_and(|track| track.ever(order.began, until, |server| server.status == "running"));
-            match back.filter(|back| back.began <= until) {
-                Some(back) if back.began + TIE < order.began + provision => {
-                    let made_too_long = back.began <= order.began + creation + scene.slack();
-                    if order.taken() && running && !made_too_long {
-                        let says = format!(
-                            "server {id} was given back {} s after its order",
-                            (back.began - order.began).as_secs()
-                        );
-                        tally.violated(says, [order.event, back.event]);
-                    }
+            match fate(scene, id, order.ended, provision) {
+                Fate::GivenBack => tally.exercised(),
+                Fate::Left => {
+                    let says = format!("server {id} never became a node, and was not given back");
+                    tally.violated(says, [order.event]);
                 }
-                Some(_) => tally.exercised(),
-                None => {
-                    let there = scene.servers.get(&id).is_some_and(|track| track.at(until).is_some());
-                    let spare = scene.live(&pool.name, until).len() > pool.min as usize;
-                    if there
-                        && spare
-                        && scene.free(order.ended + TIE + scene.slack() * 6, until)
-                        && scene.watched(order.began, until)
-                    {
-                        tally.violated(
-                            format!("server {id} never became a node, and was not given back"),
-                            [order.event],
-                        );
-                    }
-                }
+                Fate::Node | Fate::Gone | Fate::Untold => {}
             }
         }
         tally.verdict("every server that was ordered became a node")
     })
+}
+
+/// Judges a give-back before the provision time: before a node had come, only what took too long to be made may go.
+fn too_early(
+    scene: &Scene<'_>,
+    tally: &mut Tally,
+    (order, id): (&Order, u64),
+    back: &GiveBack,
+    creation: Duration,
+) {
+    let came = scene.nodes_on(id).any(|(_, track)| track.first().is_some_and(|seen| seen.at <= back.began));
+    let running = |server: &Server| server.status == "running";
+    let made = scene.servers.get(&id).is_some_and(|track| track.ever(order.began, back.began, running));
+    let made_too_long = back.began <= order.began + creation + scene.slack();
+    if order.taken() && made && !came && !made_too_long {
+        let after = (back.began - order.began).as_secs();
+        let says = format!("server {id} was given back {after} s after its order");
+        tally.violated(says, [order.event, back.event]);
+    }
 }
 
 /// The servers that the subject has bought, with their orders.

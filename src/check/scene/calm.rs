@@ -30,6 +30,11 @@ impl Scene<'_> {
         self.acting.iter().map(|(_, spell)| spell).filter_map(warm).min()
     }
 
+    /// When the next process began to act after a moment.
+    pub(in crate::check) fn next_start(&self, after: Time) -> Option<Time> {
+        self.acting.iter().map(|(_, spell)| spell.from).filter(|from| *from > after).min()
+    }
+
     /// Whether the same process of a replica acted all the time between two moments.
     pub(in crate::check) fn same(&self, replica: u32, from: Time, to: Time) -> bool {
         self.acting.iter().any(|(other, spell)| *other == replica && spell.spans(from, to))
@@ -45,6 +50,18 @@ impl Scene<'_> {
         let troubles = |it: &Trouble| it.began <= to && it.ended + ECHO >= from;
         let mut of_concern = self.troubled.iter().filter(|it| it.pool.as_deref().is_none_or(&concerns));
         self.watched(from, to) && !of_concern.any(troubles)
+    }
+
+    /// The last moment at which something went wrong that makes it not calm between two, orders left out.
+    pub(in crate::check) fn last_trouble_but_orders(&self, from: Time, to: Time) -> Option<Time> {
+        let others = self.troubled.iter().filter(|it| it.pool.is_none());
+        others.filter(|it| it.began <= to && it.ended + ECHO >= from).map(|it| it.ended).max()
+    }
+
+    /// When it was over that it stood in an order between two moments, if it did.
+    pub(in crate::check) fn busy_until(&self, from: Time, to: Time) -> Option<Time> {
+        let within = self.busy.iter().filter(|(began, ended)| *began <= to && *ended >= from);
+        within.map(|(_, ended)| *ended).max()
     }
 
     /// Whether it may have stood in an order between two moments: its loop waits until the cloud is done.
