@@ -163,6 +163,17 @@ fn of_orders() -> Vec<Case> {
             "violated",
             lost().order_lost(113, "small", 8).order(114, "small", 9).node(150, 7, "small").end(2000),
         ),
+        ("FT-08", "lists_hide_what_was_bought", "held", {
+            let says = "hurt lag: cloud(kind: unseen, lag_s: 900)";
+            let story = lost().fault(50, "lag", FaultChange::Injected(says.into()));
+            let story = story.order_lost(113, "small", 8).order(114, "small", 9);
+            story.node(150, 7, "small").node(150, 8, "small").node(150, 9, "small").end(2000)
+        }),
+        ("FT-08", "bought_for_nobody_that_fits", "held", {
+            let giant = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "100"}}}]}});
+            let story = Story::new().pending_as(90, "giant", giant).order_lost(112, "small", 7);
+            story.order_lost(113, "small", 8).order(114, "small", 9).node(150, 7, "small").end(900)
+        }),
         (
             "FT-08",
             "all_were_answered",

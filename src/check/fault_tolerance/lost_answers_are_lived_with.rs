@@ -14,7 +14,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use crate::check::causes::{fills_minimum, first_attempts, knew_of, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts, knew_of};
 use crate::check::fit::need;
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::unregistered::{Fate, fate};
@@ -44,7 +44,8 @@ fn check(history: &History) -> Verdict {
                 Fate::Node if scene.registered(id).is_some() => tally.exercised(),
                 Fate::GivenBack | Fate::Gone => tally.exercised(),
                 Fate::Left => {
-                    let says = format!("server {id}, of whose making nobody was told, was left without a node");
+                    let says =
+                        format!("server {id}, of whose making nobody was told, was left without a node");
                     tally.violated(says, [order.event]);
                 }
                 Fate::Node | Fate::Untold => {}
@@ -81,7 +82,7 @@ fn far_too_many<'s>(
     pool: &Pool,
     provision: Duration,
 ) -> Option<Vec<&'s Order>> {
-    let waiting = waiting(scene, order);
+    let waiting = candidates(scene, order, pool);
     let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).collect();
     let mut counted = BTreeSet::new();
     let comes = |other: &&Order| {
@@ -94,6 +95,7 @@ fn far_too_many<'s>(
     };
     let coming: Vec<&Order> = scene.orders.iter().filter(comes).collect();
     let unanswered = coming.iter().any(|other| other.status == 0);
-    let far = unanswered && !pods.is_empty() && coming.len() > need(scene, &pods, pool).max(1);
+    let knew = !scene.misled(order.began, order.began);
+    let far = unanswered && knew && !pods.is_empty() && coming.len() > need(scene, &pods, pool).max(1);
     (far && !fills_minimum(scene, order, pool)).then_some(coming)
 }
