@@ -82,6 +82,31 @@ fn of_the_cloud() -> Vec<Case> {
             "violated",
             list(list(Story::new().node(0, 1, "small"), 600, 503), 800, 200).removal(700, 1).end(2000),
         ),
+        ("FT-02", "acts_after_the_first_page", "violated", {
+            let page = |story: Story, second: u64, page: u64, status: u16| {
+                story.call(second, Api::Cloud, "GET", "/v1/servers", |call| {
+                    call.query = format!("page={page}&per_page=50");
+                    call.status = status;
+                })
+            };
+            let tried = |story, second| page(page(story, second, 1, 200), second, 2, 503);
+            let story = [600, 660, 668].into_iter().fold(Story::new().node(0, 1, "small"), tried);
+            story.removal(663, 1).end(2000)
+        }),
+        ("FT-02", "drained_when_it_failed", "held", {
+            let story =
+                Story::new().node(0, 1, "small").taint(590, "small-1", "ToBeDeletedByClusterAutoscaler");
+            list(list(story, 600, 503), 700, 200).give_back(640, 1).end(2000)
+        }),
+        ("FT-02", "an_order_took_too_long_meanwhile", "held", {
+            let story = Story::new().pending(100, "web-1").order_slow(112, "small", 7);
+            list(list(story, 390, 503), 500, 200).give_back(412, 7).end(2000)
+        }),
+        ("FT-02", "asked_again_for_what_was_refused", "held", {
+            let story = Story::new().pending(100, "web-1").order(112, "small", 7).pod_gone(130, "web-1");
+            let story = list(list(story, 1032, 503), 1100, 200).give_back_refused(1030, 7, 409);
+            story.give_back(1040, 7).end(2000)
+        }),
         (
             "FT-02",
             "never_failed",

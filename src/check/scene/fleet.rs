@@ -147,7 +147,7 @@ impl Scene<'_> {
     }
 
     /// Whether a give-back clears an order away: the server was not yet made, or its time for that was just over.
-    fn clears(&self, back: &GiveBack) -> bool {
+    pub(in crate::check) fn clears(&self, back: &GiveBack) -> bool {
         let Some(order) = self.order_of(back.server) else { return false };
         let made = self
             .servers
