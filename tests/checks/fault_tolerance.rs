@@ -329,6 +329,22 @@ fn of_the_subject() -> Vec<Case> {
         ("FT-13", "cleared", "held", left().untaint(730, "small-1").end(2000)),
         ("FT-13", "given_back", "held", left().give_back(730, 1).end(2000)),
         ("FT-13", "left_so", "violated", left().end(2000)),
+        ("FT-13", "left_long_after_a_fault", "violated", {
+            left().call(710, Api::Kubernetes, "GET", "/api/v1/pods", |call| call.status = 503).end(2000)
+        }),
+        ("FT-13", "refused_by_the_cloud_before", "violated", {
+            let story =
+                Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+            story.give_back_refused(702, 1, 423).killed(703, 0).started(705, 0).end(2000)
+        }),
+        ("FT-13", "taken_over_and_left", "violated", {
+            let story = two().taint(700, "small-1", "ToBeDeletedByClusterAutoscaler").killed(703, 0);
+            other_leads(story, 720).end(2000)
+        }),
+        ("FT-13", "the_leader_drains_while_a_standby_starts", "unknown", {
+            let story = two().taint(700, "small-1", "ToBeDeletedByClusterAutoscaler").started(710, 1);
+            story.give_back(880, 1).end(2000)
+        }),
         (
             "FT-13",
             "nothing_was_left",

@@ -215,6 +215,16 @@ fn of_ends_and_events() -> Vec<Case> {
             let story = buying().pending(990, "web-2").order(1000, "small", 8).node(1030, 8, "small");
             story.runs(1040, "web-2", "small-8").end(3900)
         }),
+        ("HY-10", "two_are_told_to_end_at_once", "violated", {
+            let lease = |story: Story, second: u64, holder: &str| {
+                let holder = json!({"spec": {"holderIdentity": holder}});
+                story.object(second, "Lease", "kube-system/cluster-autoscaler", holder)
+            };
+            let two = lease(Story::asleep().started(0, 0).started(0, 1), 5, "ca-0").node(0, 1, "small");
+            let story = two.taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
+            let story = story.killed(703, 0).killed(703, 1).exited(704, 0).started(706, 0);
+            lease(lease(story, 705, ""), 710, "ca-0").end(2000)
+        }),
         ("HY-10", "its_node_has_no_id", "unknown", {
             buying().node_as(740, 7, "small", json!({"spec": {"providerID": null}})).end(2900)
         }),

@@ -1,5 +1,5 @@
-//! FT-13. A node that carries the taint of removal when the subject is started is given back or free of the
-//! taint a minute after that process could act, and two loops.
+//! FT-13. A node that carries the taint of removal when a process of the subject begins to act, as it is started or takes the
+//! lease over, is given back or free of the taint a minute after that process could act, and two loops.
 //!
 //! The smallest history that violates it:
 //!
@@ -15,7 +15,7 @@ use crate::check::leftovers::taints_go;
 use crate::check::scene::Scene;
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{History, query};
+use crate::history::History;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("FT-13"),
@@ -32,7 +32,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 fn check(history: &History) -> Verdict {
     let scene = Scene::of(history);
     let mut tally = Tally::default();
-    for (at, event, _) in query::starts(history) {
+    for (at, event) in scene.beginnings() {
         taints_go(&scene, &mut tally, at, event);
     }
     tally.verdict("the subject was not started while a node carried its taint")

@@ -12,6 +12,8 @@
 //!
 //! It does not catch processes that are killed: that is FT-13.
 
+use std::collections::BTreeSet;
+
 use mock_clock::Time;
 
 use crate::check::leftovers::taints_go;
@@ -19,7 +21,7 @@ use crate::check::scene::timed;
 use crate::check::unregistered::{Fate, fate};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{History, SubjectChange, What, query};
+use crate::history::{History, SubjectChange, What};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -37,11 +39,9 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ProvisionTime], |scene, [provision]| {
         let mut tally = Tally::default();
-        for (ended, replica) in orderly_ends(history) {
-            let next = query::starts(history)
-                .into_iter()
-                .find(|(started, _, other)| *started >= ended && *other == replica);
-            let Some((started, event, _)) = next else { continue };
+        for ended in orderly_ends(history) {
+            let next = scene.beginnings().filter(|(started, _)| *started >= ended).min();
+            let Some((started, event)) = next else { continue };
             taints_go(scene, &mut tally, started, event);
             for order in scene.orders.iter().filter(|order| order.began <= ended) {
                 let Some(id) = scene.server_of(order) else { continue };
@@ -67,19 +67,18 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-/// When which replica ended by itself after it had been told to.
-fn orderly_ends(history: &History) -> Vec<(Time, u32)> {
-    let mut told = None;
+/// When a process ended by itself after it had been told to.
+fn orderly_ends(history: &History) -> Vec<Time> {
+    let mut told = BTreeSet::new();
     let mut ends = Vec::new();
     for event in &history.events {
         let What::Subject(subject) = &event.what else { continue };
         match subject.change {
-            SubjectChange::Killed => told = Some(subject.replica),
-            SubjectChange::Exited { signal: None, .. } if told == Some(subject.replica) => {
-                ends.push((event.at, subject.replica));
-                told = None;
+            SubjectChange::Killed | SubjectChange::Unwell { .. } => drop(told.insert(subject.replica)),
+            SubjectChange::Exited { signal, .. } => {
+                let orderly = told.remove(&subject.replica) && signal.is_none();
+                ends.extend(orderly.then_some(event.at));
             }
-            SubjectChange::Exited { .. } => told = None,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use mock_clock::Time;
 
 use super::{Scene, TIE};
 use crate::history::query::{self, FaultSpell, Order, Spell};
-use crate::history::{CallEvent, Event, History, What};
+use crate::history::{CallEvent, Event, History, SubjectChange, SubjectEvent, What};
 use crate::terms::{Api, Provider, Timer};
 
 /// What was refused echoes: clients wait up to half a minute before they ask again, several times over.
@@ -28,6 +28,19 @@ impl Scene<'_> {
             (spell.to.is_none_or(|to| warm < to) && warm < until).then_some(warm)
         };
         self.acting.iter().map(|(_, spell)| spell).filter_map(warm).min()
+    }
+
+    /// When a process first acted while no other did: it was started, or took the lease over; and the event of its start.
+    pub(in crate::check) fn beginnings(&self) -> impl Iterator<Item = (Time, usize)> {
+        let first = |(_, spell): &&(u32, Spell)| {
+            let started = |told: &SubjectEvent| matches!(told.change, SubjectChange::Started { .. });
+            let began = &self.history.events[spell.began].what;
+            let before = |other: &Spell| other.began == spell.began && other.from < spell.from;
+            let beside = |other: &Spell| other.covers(spell.from - TIE) && other.covers(spell.from);
+            matches!(began, What::Subject(told) if started(told))
+                && !self.acting.iter().any(|(_, other)| before(other) || beside(other))
+        };
+        self.acting.iter().filter(first).map(|(_, spell)| (spell.from, spell.began))
     }
 
     /// When the next process began to act after a moment.
