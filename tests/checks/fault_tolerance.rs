@@ -1,6 +1,6 @@
 //! Stories about the faults of others.
 
-use scaleproof::history::{CallEvent, FaultChange, Phase};
+use scaleproof::history::{CallEvent, FaultChange, Phase, SubjectChange, SubjectEvent, What};
 use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
@@ -294,6 +294,10 @@ fn of_the_subject() -> Vec<Case> {
         ("FT-09", "goes_on", "held", renew(renew(outage(), 104, 0), 106, 200).end(900)),
         ("FT-09", "ends_at_once", "violated", outage().exited(103, 255).started(105, 0).end(900)),
         ("FT-09", "is_told_to_end", "unknown", outage().killed(103, 0).exited(103, 0).end(900)),
+        ("FT-09", "is_told_to_end_as_it_is_unwell", "unknown", {
+            let unwell = SubjectEvent { replica: 0, change: SubjectChange::Unwell { failures: 3 } };
+            outage().what(103, What::Subject(unwell)).exited(103, 0).started(105, 0).end(900)
+        }),
         (
             "FT-09",
             "ends_with_the_run",

@@ -62,7 +62,9 @@ fn check(history: &History) -> Verdict {
                     }
                     What::Subject(subject) if subject.replica == replica => match subject.change {
                         SubjectChange::Started { .. } => lease = Lease::default(),
-                        SubjectChange::Killed | SubjectChange::Paused => lease.told = true,
+                        SubjectChange::Killed | SubjectChange::Paused | SubjectChange::Unwell { .. } => {
+                            lease.told = true;
+                        }
                         SubjectChange::Exited { .. } => {
                             if let (Some(renewed), Some(failed), false) =
                                 (lease.renewed, lease.failed, lease.told)
