@@ -147,9 +147,11 @@ fn of_orders() -> Vec<Case> {
         let met = |story: Story, second: &u64| {
             story.call(*second, Api::Cloud, "GET", "/v1/servers", |call| call.status = 409)
         };
-        let story = Story::new().fault(90, "conflicts", FaultChange::Injected("conflicts".into()));
+        let says = "hurt conflicts: cloud(code: conflict, kind: error, on: (method: GET, path: /servers))";
+        let story = Story::new().fault(90, "conflicts", FaultChange::Injected(says.into()));
         let story = story.fault(100, "conflicts", FaultChange::Bit("GET".into()));
-        seconds.iter().fold(story, met).fault(700, "conflicts", FaultChange::Healed(1))
+        let healed = seconds.last().map_or(700, |last| last / 100 * 100 + 100);
+        seconds.iter().fold(story, met).fault(healed, "conflicts", FaultChange::Healed(1))
     };
     let listed = |story: Story, second| story.call(second, Api::Cloud, "GET", "/v1/servers", |_| {});
     vec![
@@ -174,6 +176,15 @@ fn of_orders() -> Vec<Case> {
         ("FT-05", "goes_on", "held", conflicts(&[100, 300, 600]).status(720).end(2000)),
         ("FT-05", "frozen", "violated", conflicts(&[100, 300, 600]).end(2000)),
         ("FT-05", "only_lists", "violated", listed(conflicts(&[100, 300, 600]), 720).end(2000)),
+        ("FT-05", "another_fault_is_healed_meanwhile", "held", {
+            let story = conflicts(&[100, 300, 600, 1100]).status(1230);
+            let story =
+                story.fault(90, "slow", FaultChange::Injected("hurt slow: slow_kubelet(takes: 1h)".into()));
+            story
+                .fault(100, "slow", FaultChange::Bit("a".into()))
+                .fault(700, "slow", FaultChange::Healed(1))
+                .end(2000)
+        }),
         ("FT-05", "only_for_a_moment", "unknown", conflicts(&[650, 680]).status(720).end(2000)),
         ("FT-08", "used", "held", lost().node(150, 7, "small").runs(160, "web-1", "small-7").end(2000)),
         ("FT-08", "given_back", "held", lost().give_back(1100, 7).end(2000)),

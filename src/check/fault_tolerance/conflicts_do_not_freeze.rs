@@ -18,7 +18,8 @@ use mock_clock::Time;
 use crate::check::scene::Scene;
 use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{CallEvent, History, What, query};
+use crate::history::query::{self, FaultSpell};
+use crate::history::{CallEvent, History, What};
 use crate::terms::Api;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -54,11 +55,15 @@ fn check(history: &History) -> Verdict {
         .collect();
     let writes = query::status_writes(history);
     let mut tally = Tally::default();
-    for (healed, heals) in scene.faults.iter().filter_map(|fault| fault.spell.to.zip(fault.spell.ended)) {
+    for fault in &scene.faults {
+        let Some((healed, heals)) = fault.spell.to.zip(fault.spell.ended) else { continue };
         let until = healed + LONG + scene.slack();
         let before = calls.iter().rev().skip_while(|(_, ended, _)| *ended > healed);
         let Some((last, first)) = conflicts(before) else { continue };
         let (event, _, call) = last;
+        if !makes(fault, call) {
+            continue;
+        }
         if healed < first + LONG || until > scene.end || !scene.same(call.replica, first, until) {
             continue;
         }
@@ -72,6 +77,11 @@ fn check(history: &History) -> Verdict {
         }
     }
     tally.verdict("no fault was healed under which the cloud had answered for long that there is a conflict")
+}
+
+/// Whether a fault is one by which a call meets a conflict; what else is healed at the time ends no conflict.
+fn makes(fault: &FaultSpell, call: &CallEvent) -> bool {
+    fault.field("code") == Some("conflict") || call.fate.as_ref() == Some(&fault.name)
 }
 
 /// Of calls from the last one back: the last, and when the first was answered of those at the end that all met a conflict.

@@ -26,9 +26,14 @@ pub struct FaultSpell {
 impl FaultSpell {
     /// The kind of a trouble of the cloud, if it is one: of `hurt NAME: cloud(…, kind: torn_list, …)`. What it is called says nothing.
     pub fn of_the_cloud(&self) -> Option<&str> {
+        self.field("kind")
+    }
+
+    /// A field of a trouble of the cloud, if it is one and has it.
+    pub fn field(&self, name: &str) -> Option<&str> {
         let says = self.says.strip_prefix("hurt ")?.strip_prefix(self.name.as_str())?;
         let fields = says.strip_prefix(": cloud(")?.strip_suffix(')')?;
-        fields.split(", ").find_map(|field| field.strip_prefix("kind: "))
+        fields.split(", ").find_map(|field| field.strip_prefix(name)?.strip_prefix(": "))
     }
 }
 
