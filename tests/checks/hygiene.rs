@@ -145,6 +145,10 @@ pub(crate) fn cases() -> Vec<Case> {
                 (10..90).fold(Story::new(), |story, tens| story.status(tens * 10)).end(900),
             ),
             ("HY-06", "stale", "violated", Story::new().status(100).end(900)),
+            ("HY-06", "stale_long_after_a_fault", "violated", {
+                let story = Story::new().status(100);
+                story.call(150, Api::Kubernetes, "GET", "/api/v1/pods", |call| call.status = 503).end(900)
+            }),
             ("HY-06", "never", "unknown", Story::new().end(900)),
             ("HY-08", "few", "held", asks(60)),
             ("HY-08", "many", "violated", asks(25)),
