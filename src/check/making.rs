@@ -41,6 +41,19 @@ pub(super) fn looks(history: &History, order: &Order) -> Vec<Look> {
     history.events.iter().enumerate().filter_map(look).collect()
 }
 
+/// Whether it was asked until a moment that a server be switched on: then it is made when it runs, and not before.
+pub(super) fn switched_on(history: &History, server: u64, until: Time) -> bool {
+    history.events.iter().any(|event| match &event.what {
+        What::Call(call) => {
+            let named = call.path.strip_suffix("/actions/poweron").and_then(|path| path.rsplit('/').next());
+            call.to == Api::Cloud
+                && call.began <= until
+                && named.and_then(|id| id.parse().ok()) == Some(server)
+        }
+        _ => false,
+    })
+}
+
 /// The actions that the answer to an order tells.
 fn actions(call: &CallEvent) -> BTreeSet<u64> {
     let Some(answer) = &call.answer else { return BTreeSet::new() };

@@ -1,7 +1,7 @@
 //! Stories that nothing is left lying about.
 
 use scaleproof::history::Phase;
-use scaleproof::terms::Api;
+use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
 use super::Case;
@@ -11,6 +11,10 @@ use super::story::Story;
 pub(crate) fn cases() -> Vec<Case> {
     let bought = || Story::new().pending(100, "web-1").order(112, "small", 7);
     let slow = || Story::new().pending(100, "web-1").order_slow(112, "small", 7);
+    let never_runs = || {
+        let story = slow().server_as(130, 7, "small", "off");
+        story.call(131, Api::Cloud, "POST", "/v1/servers/7/actions/poweron", |call| call.status = 201)
+    };
     let marked = |story: Story| {
         let taint = json!({"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"});
         story.object(600, "Node", "small-1", json!({"spec": {"taints": [taint]}}))
@@ -85,6 +89,16 @@ pub(crate) fn cases() -> Vec<Case> {
             ),
             ("HY-03", "made_in_time", "unknown", bought().end(2000)),
             (
+                "HY-03",
+                "never_runs_though_it_was_switched_on",
+                "held",
+                never_runs().give_back(412, 7).end(2000),
+            ),
+            ("HY-03", "waits_to_be_switched_on", "unknown", {
+                slow().server_as(372, 7, "small", "off").end(2000)
+            }),
+            ("HY-03", "failed_before", "unknown", slow().give_back(130, 7).end(2000)),
+            (
                 "HY-04",
                 "kept",
                 "held",
@@ -116,6 +130,16 @@ pub(crate) fn cases() -> Vec<Case> {
                 "violated",
                 slow().server_as(372, 7, "small", "off").give_back(412, 7).end(2000),
             ),
+            (
+                "HY-04",
+                "never_runs_though_it_was_switched_on",
+                "unknown",
+                never_runs().give_back(412, 7).end(2000),
+            ),
+            ("HY-04", "never_registers", "unknown", {
+                let story = slow().timer(Timer::CreationTimeout, "15m").server_as(130, 7, "small", "running");
+                story.give_back(1030, 7).end(2000)
+            }),
             ("HY-04", "never_made", "unknown", slow().give_back(412, 7).end(2000)),
             ("HY-05", "cleared", "held", needed().untaint(715, "small-1").end(1000)),
             ("HY-05", "kept", "violated", needed().end(1000)),

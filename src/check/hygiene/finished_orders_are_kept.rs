@@ -1,5 +1,6 @@
-//! HY-04. A server that was made (it runs, or waits to be switched on) by more than a tie before its creation timeout is not
-//! given back at that timeout, unless its node was being removed.
+//! HY-04. A server that was made (it runs, or waits to be switched on and nobody has asked for that) by more than a tie before its
+//! creation timeout is not given back at that timeout, unless its node was being removed, or it has none and the provision time
+//! is no longer than the timeout.
 //!
 //! The smallest history that violates it:
 //!
@@ -11,6 +12,7 @@
 //!
 //! It does not catch servers that are given back at another time: that is HY-02.
 
+use crate::check::making::switched_on;
 use crate::check::scene::{TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -31,7 +33,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 fn check(history: &History) -> Verdict {
-    timed(history, [Timer::CreationTimeout], |scene, [creation]| {
+    timed(history, [Timer::CreationTimeout, Timer::ProvisionTime], |scene, [creation, provision]| {
         let mut tally = Tally::default();
         for order in scene.orders.iter().filter(|order| order.taken()) {
             let Some((id, track)) = scene.server_of(order).and_then(|id| Some((id, scene.servers.get(&id)?)))
@@ -39,10 +41,13 @@ fn check(history: &History) -> Verdict {
                 continue;
             };
             let timeout = order.began + creation;
-            let Some(made) = track.spells(is_made).first().copied() else {
-                continue;
-            };
-            if made.from + TIE * 2 >= timeout {
+            let switched_on = switched_on(history, id, timeout);
+            let is_made =
+                |server: &Server| server.status == "running" || (server.status == "off" && !switched_on);
+            let Some(made) = track.spells(is_made).first().copied() else { continue };
+            // Who never registers goes when the provision time is over.
+            let unregistered = scene.registered(id).is_none_or(|at| at > timeout);
+            if made.from + TIE * 2 >= timeout || (unregistered && creation >= provision) {
                 continue;
             }
             let at_timeout = |back: &&GiveBack| {
@@ -64,8 +69,4 @@ fn check(history: &History) -> Verdict {
         }
         tally.verdict("no server was made before its timeout")
     })
-}
-
-fn is_made(server: &Server) -> bool {
-    matches!(server.status.as_str(), "running" | "off")
 }

@@ -10,11 +10,12 @@
 //!
 //! It does not catch orders that fail at once.
 
+use crate::check::making::switched_on;
 use crate::check::scene::{TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Order;
+use crate::history::query::{Order, Server};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -38,12 +39,16 @@ fn check(history: &History) -> Verdict {
                 continue;
             };
             let until = order.ended + creation + scene.slack();
-            if track.ever(order.began, until, |server| server.status == "running")
-                || !scene.watched(order.began, until)
-            {
+            let switched_on = switched_on(history, id, until);
+            // One that is off waits to be switched on: that is HY-04.
+            let made = |server: &Server| {
+                server.status == "running" || (server.status == "off" && !switched_on)
+            };
+            let back = scene.give_backs.iter().find(|back| back.server == id && back.began <= until);
+            let failed_before = back.is_some_and(|back| back.began + TIE * 2 < order.began + creation);
+            if failed_before || track.ever(order.began, until, made) || !scene.watched(order.began, until) {
                 continue;
             }
-            let back = scene.give_backs.iter().find(|back| back.server == id && back.began <= until);
             let gone = track.seen.iter().any(|seen| seen.state.is_none() && seen.at <= until);
             match back {
                 None if !gone && scene.calm(order.ended + TIE, until) => {
