@@ -117,6 +117,7 @@ checks! {
     scale_down::paused_groups_are_left_alone,
     scale_down::the_marked_machine_goes,
     hygiene::marks_are_taken_back,
+    hygiene::a_timeout_brings_a_back_off,
     karpenter::a_restart_unlocks_nothing,
     karpenter::annotated_nodes_stay,
     karpenter::attached_volumes_are_waited_for,

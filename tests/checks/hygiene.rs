@@ -81,12 +81,26 @@ pub(crate) fn cases() -> Vec<Case> {
             ("HY-02", "it_comes", "unknown", bought().node(150, 7, "small").end(2000)),
             ("HY-03", "gone_in_time", "held", slow().give_back(412, 7).end(2000)),
             ("HY-03", "never_gone", "violated", slow().end(2000)),
-            (
-                "HY-03",
-                "tried_again_at_once",
-                "violated",
-                slow().give_back(412, 7).order_slow(430, "small", 8).end(2000),
-            ),
+            ("HY-03", "tried_again_at_once", "held", {
+                slow().give_back(412, 7).order_slow(430, "small", 8).give_back(730, 8).end(2000)
+            }),
+            ("HY-11", "tried_again_in_its_time", "held", {
+                let story = slow().give_back(412, 7).order(720, "small", 8).node(760, 8, "small");
+                story.runs(770, "web-1", "small-8").end(2000)
+            }),
+            ("HY-11", "tried_again_at_once", "violated", {
+                slow().give_back(412, 7).order_slow(430, "small", 8).end(2000)
+            }),
+            ("HY-11", "another_pool_is_tried", "held", {
+                let story = slow().pool("big", 0, 3, 8000).give_back(412, 7).order(430, "big", 8);
+                story.node(460, 8, "big").runs(470, "web-1", "big-8").end(2000)
+            }),
+            ("HY-11", "tried_again_by_the_next_process", "unknown", {
+                slow().give_back(412, 7).killed(420, 0).started(425, 0).order(440, "small", 8).end(2000)
+            }),
+            ("HY-11", "failed_before", "unknown", {
+                slow().give_back(130, 7).order(150, "small", 8).end(2000)
+            }),
             ("HY-03", "made_in_time", "unknown", bought().end(2000)),
             (
                 "HY-03",

@@ -1,5 +1,6 @@
 //! Promises that nothing is left lying about. One a file, named after its claim.
 
+pub(in crate::check) mod a_timeout_brings_a_back_off;
 pub(in crate::check) mod candidates_are_cleared;
 pub(in crate::check) mod ends_leave_nothing;
 pub(in crate::check) mod events_tell_what_happens;

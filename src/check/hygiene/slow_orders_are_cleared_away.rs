@@ -1,5 +1,7 @@
-//! HY-03. A server that is not running within the creation timeout is given back within two loops after it,
-//! if its process still runs; and the next order in its pool waits for the initial back-off.
+//! HY-03. A server that is not running within the creation timeout is given back within two loops after it. The subject of the
+//! promise is the server; it is judged once, for what is left then HY-02 judges. Excused is a subject that did not run, or was
+//! refused something meanwhile. One that waits to be switched on is HY-04's, and what was given back before its time has
+//! failed otherwise.
 //!
 //! The smallest history that violates it:
 //!
@@ -8,14 +10,18 @@
 //! 330 s  it has not been given back
 //! ```
 //!
-//! It does not catch orders that fail at once.
+//! It does not catch orders that fail at once, nor what is ordered afterwards: that is HY-11.
+
+use std::time::Duration;
+
+use mock_clock::Time;
 
 use crate::check::making::switched_on;
-use crate::check::scene::{TIE, timed};
+use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Order, Server};
+use crate::history::query::{GiveBack, Order, Server};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -31,48 +37,43 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 fn check(history: &History) -> Verdict {
-    timed(history, [Timer::CreationTimeout, Timer::BackoffInitial], |scene, [creation, backoff]| {
+    timed(history, [Timer::CreationTimeout], |scene, [creation]| {
         let mut tally = Tally::default();
-        for order in scene.orders.iter().filter(|order| order.taken()) {
-            let Some((id, track)) = scene.server_of(order).and_then(|id| Some((id, scene.servers.get(&id)?)))
-            else {
-                continue;
-            };
-            let until = order.ended + creation + scene.slack();
-            let switched_on = switched_on(history, id, until);
-            // One that is off waits to be switched on: that is HY-04.
-            let made = |server: &Server| {
-                server.status == "running" || (server.status == "off" && !switched_on)
-            };
-            let back = scene.give_backs.iter().find(|back| back.server == id && back.began <= until);
-            let failed_before = back.is_some_and(|back| back.began + TIE * 2 < order.began + creation);
-            if failed_before || track.ever(order.began, until, made) || !scene.watched(order.began, until) {
-                continue;
-            }
-            let gone = track.seen.iter().any(|seen| seen.state.is_none() && seen.at <= until);
-            match back {
-                None if !gone && scene.calm(order.ended + TIE, until) => {
-                    tally.violated(format!("server {id} was never made, and not given back"), [order.event]);
-                }
-                None => {}
-                Some(back) => {
-                    tally.exercised();
-                    let soon = |other: &&Order| {
-                        other.pool == order.pool
-                            && other.began > back.began + TIE
-                            && other.began + scene.slack() < back.began + backoff
-                    };
-                    if let Some(next) =
-                        scene.orders.iter().find(soon).filter(|next| scene.watched(order.began, next.began))
-                    {
-                        tally.violated(
-                            format!("{} was ordered in the back-off after server {id}", next.name),
-                            [back.event, next.event],
-                        );
-                    }
-                }
+        for slow in slow_orders(scene, creation) {
+            let gone = scene.servers[&slow.server].at(slow.until).is_none();
+            if slow.back.is_some() {
+                tally.exercised();
+            } else if !gone && scene.calm(slow.order.ended + TIE, slow.until) {
+                let says = format!("server {} was never made, and not given back", slow.server);
+                tally.violated(says, [slow.order.event]);
             }
         }
         tally.verdict("no order took longer than the creation timeout")
     })
+}
+
+/// An order that took the cloud longer than the creation timeout.
+pub(super) struct SlowOrder<'s> {
+    pub(super) order: &'s Order,
+    server: u64,
+    /// By when it was to be given back.
+    until: Time,
+    /// The give-back that came in time.
+    pub(super) back: Option<&'s GiveBack>,
+}
+
+/// All of them.
+pub(super) fn slow_orders<'s>(scene: &'s Scene<'_>, creation: Duration) -> Vec<SlowOrder<'s>> {
+    let slow = |order: &'s Order| {
+        let server = scene.server_of(order)?;
+        let until = order.ended + creation + scene.slack();
+        let switched_on = switched_on(scene.history, server, until);
+        let made = |it: &Server| it.status == "running" || (it.status == "off" && !switched_on);
+        let back = scene.give_backs.iter().find(|back| back.server == server && back.began <= until);
+        let before = back.is_some_and(|back| back.began + TIE * 2 < order.began + creation);
+        let made = scene.servers.get(&server)?.ever(order.began, until, made);
+        let slow = order.taken() && !before && !made && scene.watched(order.began, until);
+        slow.then_some(SlowOrder { order, server, until, back })
+    };
+    scene.orders.iter().filter_map(slow).collect()
 }
