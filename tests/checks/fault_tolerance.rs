@@ -172,6 +172,14 @@ fn of_orders() -> Vec<Case> {
             "violated",
             look(ordered(), 114, 200, "error").give_back(115, 7).order(130, "small", 8).end(900),
         ),
+        ("FT-04", "another_order_of_the_batch_is_repeated", "held", {
+            let story = look(ordered(), 114, 200, "error").give_back(115, 7);
+            story.order_refused(112, "small", 8, 429).order(120, "small", 8).node(150, 8, "small").end(900)
+        }),
+        ("FT-04", "another_order_of_the_batch_comes_later", "held", {
+            let failed = look(ordered(), 113, 200, "error").give_back(114, 7);
+            failed.order(116, "small", 8).node(150, 8, "small").end(900)
+        }),
         ("FT-04", "no_creation_failed", "unknown", arrives(look(ordered(), 114, 200, "success")).end(900)),
         ("FT-05", "goes_on", "held", conflicts(&[100, 300, 600]).status(720).end(2000)),
         ("FT-05", "frozen", "violated", conflicts(&[100, 300, 600]).end(2000)),

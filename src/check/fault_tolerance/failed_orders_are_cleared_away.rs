@@ -13,6 +13,7 @@
 
 use std::time::Duration;
 
+use crate::check::causes::first_attempts;
 use crate::check::making::looks;
 use crate::check::scene::{TIE, timed};
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
@@ -34,6 +35,8 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 const MINUTE: Duration = Duration::from_secs(60);
+/// Before each server of a batch is ordered its image is looked up.
+const ONE_BATCH: Duration = Duration::from_secs(5);
 
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::BackoffInitial], |scene, [backoff]| {
@@ -52,13 +55,14 @@ fn check(history: &History) -> Verdict {
                 let says = format!("server {id}, whose creation had failed, was not given back");
                 tally.violated(says, [order.event, told.event]);
             }
+            // Orders of one batch may reach the cloud one after the other.
             let soon = |other: &&Order| {
                 other.pool == order.pool
-                    && other.began > told.ended + TIE
+                    && other.began > (told.ended + TIE).max(order.began + ONE_BATCH)
                     && other.began + scene.slack() < told.ended + backoff
+                    && scene.watched(order.began, other.began)
             };
-            let soon = scene.orders.iter().find(soon).filter(|next| scene.watched(order.began, next.began));
-            if let Some(next) = soon {
+            if let Some(next) = first_attempts(scene).find(soon) {
                 let says = format!("{} was ordered in the back-off after server {id} had failed", next.name);
                 tally.violated(says, [told.event, next.event]);
             }
