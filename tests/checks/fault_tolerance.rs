@@ -71,6 +71,13 @@ fn of_the_cloud() -> Vec<Case> {
         ("FT-01", "one_a_second", "held", limited(60).end(900)),
         ("FT-01", "oftener", "violated", limited(61).end(900)),
         ("FT-01", "oftener_the_second_time", "violated", asks(limited(60), 300, 61).end(900)),
+        ("FT-01", "oftener_across_two_minutes", "violated", {
+            let once = asks(Story::new(), 100, 1);
+            let ask = |story: Story, second: u64| {
+                story.call(second, Api::Cloud, "GET", "/v1/servers", |call| call.status = 429)
+            };
+            (0..40).chain(0..40).fold(once, |story, index| ask(story, 140 + index)).end(900)
+        }),
         ("FT-01", "never_limited", "unknown", Story::new().end(900)),
         ("FT-02", "waits", "held", {
             let story = list(list(Story::new().node(0, 1, "small"), 600, 503), 700, 200);

@@ -51,19 +51,23 @@ fn check(history: &History) -> Verdict {
         })
         .collect();
     let mut tally = Tally::default();
-    let mut until = None;
+    let (mut counted, mut convicted) = (None, None);
     for (at, _, _) in calls.iter().filter(|(_, _, status)| *status == 429) {
-        if until.is_some_and(|until| *at < until) {
+        let within = |until: Option<Time>| until.is_some_and(|until| *at < until);
+        if within(convicted) {
             continue;
         }
-        until = Some(*at + MINUTE);
+        if !within(counted) {
+            counted = Some(*at + MINUTE);
+            tally.exercised();
+        }
         let asked: Vec<usize> = calls
             .iter()
             .filter(|(other, _, _)| at <= other && *other < *at + MINUTE)
             .map(|(_, event, _)| *event)
             .collect();
-        tally.exercised();
         if asked.len() > MOST {
+            convicted = Some(*at + MINUTE);
             tally.violated(
                 format!("the cloud was asked {} times in a minute in which it said 429", asked.len()),
                 asked,
