@@ -164,6 +164,10 @@ fn of_orders() -> Vec<Case> {
     vec![
         ("FT-03", "looks_again", "held", arrives(look(ordered(), 114, 503, "")).end(900)),
         ("FT-03", "gives_up", "violated", look(ordered(), 114, 503, "").give_back(115, 7).end(900)),
+        ("FT-03", "gives_up_the_second_time", "violated", {
+            let story = look(look(ordered(), 114, 503, ""), 116, 200, "running");
+            look(story, 240, 503, "").give_back(241, 7).end(900)
+        }),
         (
             "FT-03",
             "was_told_of_a_failure",
