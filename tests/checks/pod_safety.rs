@@ -162,6 +162,16 @@ fn keeps_by_budget() -> Vec<Case> {
         ("SF-02", "given_up", "held", tries(820).untaint(825, "small-1").end(2000)),
         ("SF-02", "keeps_the_taint", "violated", tries(820).end(2000)),
         ("SF-02", "forced", "violated", tries(820).give_back(830, 1).end(2000)),
+        ("SF-02", "the_next_drain_succeeds", "held", {
+            let taint =
+                |story: Story, second| story.taint(second, "small-1", "ToBeDeletedByClusterAutoscaler");
+            let again = taint(tries(820).untaint(825, "small-1"), 1195).evict(1200, "web-1", 429);
+            again.evict(1210, "web-1", 201).pod_gone(1300, "web-1").give_back(1302, 1).end(2000)
+        }),
+        ("SF-02", "keeps_the_taint_and_drains_again", "violated", {
+            let again = (110..=112).fold(tries(820), |story, tens| story.evict(tens * 10, "web-1", 429));
+            again.untaint(1125, "small-1").end(2000)
+        }),
         ("SF-02", "tried_once", "unknown", tries(700).untaint(705, "small-1").end(2000)),
         (
             "SF-05",

@@ -51,7 +51,9 @@ fn check(history: &History) -> Verdict {
             tried.entry(&eviction.pod).or_default().push(eviction);
         }
         let refused = tried.iter().flat_map(|(pod, tries)| {
-            tries.split(|eviction| eviction.status != 429).map(move |refused| (*pod, refused))
+            let drains = tries.chunk_by(|one, next| next.began < one.ended + GRACE);
+            let refused = drains.flat_map(|drain| drain.split(|eviction| eviction.status != 429));
+            refused.map(move |refused| (*pod, refused))
         });
         for (pod, tries) in refused {
             let [first, .., last] = tries else { continue };
