@@ -179,6 +179,11 @@ fn machines() -> Vec<Case> {
             "violated",
             one().mark(700, 1, "small", &mark()).scale(701, "small", 0, 500).end(900),
         ),
+        ("HY-09", "machines_cannot_be_written_either", "unknown", {
+            let story = one().mark(700, 1, "small", &mark()).scale(701, "small", 0, 500);
+            let path = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/machines/small-1";
+            story.call(703, Api::Kubernetes, "PUT", path, |call| call.status = 500).end(900)
+        }),
         ("HY-09", "nothing_fails", "unknown", one().end(900)),
         ("BO-08", "at_once", "held", {
             failed().mark(150, 1, "small", &mark()).scale(151, "small", 0, 200).told(152, 1, "small").end(900)

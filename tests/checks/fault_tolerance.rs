@@ -123,6 +123,10 @@ fn of_the_cloud() -> Vec<Case> {
         ("FT-16", "undone", "held", refused().untaint(712, "small-1").end(2000)),
         ("FT-16", "tried_again", "held", refused().give_back(740, 1).end(2000)),
         ("FT-16", "left_so", "violated", refused().end(2000)),
+        ("FT-16", "writes_of_nodes_are_refused_as_well", "unknown", {
+            let failed = |call: &mut CallEvent| call.status = 503;
+            refused().call(710, Api::Kubernetes, "PUT", "/api/v1/nodes/small-1", failed).end(2000)
+        }),
         ("FT-16", "never_refused", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
     ]
 }

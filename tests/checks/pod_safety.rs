@@ -162,6 +162,10 @@ fn keeps_by_budget() -> Vec<Case> {
         ("SF-02", "given_up", "held", tries(820).untaint(825, "small-1").end(2000)),
         ("SF-02", "keeps_the_taint", "violated", tries(820).end(2000)),
         ("SF-02", "forced", "violated", tries(820).give_back(830, 1).end(2000)),
+        ("SF-02", "its_node_cannot_be_written", "unknown", {
+            let (api, path) = (scaleproof::terms::Api::Kubernetes, "/api/v1/nodes/small-1");
+            tries(820).call(824, api, "PUT", path, |call| call.status = 503).end(2000)
+        }),
         ("SF-02", "the_next_drain_succeeds", "held", {
             let taint =
                 |story: Story, second| story.taint(second, "small-1", "ToBeDeletedByClusterAutoscaler");

@@ -44,7 +44,9 @@ fn check(history: &History) -> Verdict {
         let kept = scene
             .nodes_on(back.server)
             .any(|(_, track)| track.always(back.ended, until, |node| node.has_taint(REMOVAL_TAINT)));
-        if !scene.watched(back.began, until) {
+        let hindered =
+            scene.nodes_on(back.server).any(|(name, _)| scene.hindered("nodes", name, back.ended, until));
+        if hindered || !scene.watched(back.began, until) {
             continue;
         }
         tally.exercised();

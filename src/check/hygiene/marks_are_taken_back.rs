@@ -45,7 +45,9 @@ fn check(history: &History) -> Verdict {
             .give_backs
             .iter()
             .any(|other| other.server == back.server && other.event > back.event && other.began <= until);
-        if again || !scene.watched(back.began, until) {
+        let name = scene.servers.get(&back.server).and_then(|track| track.last()).map(|server| &server.name);
+        let hindered = name.is_some_and(|name| scene.hindered("machines", name, back.ended, until));
+        if again || hindered || !scene.watched(back.began, until) {
             continue;
         }
         tally.exercised();

@@ -75,7 +75,7 @@ fn check(history: &History) -> Verdict {
                 continue;
             }
             let (from, until) = (last.began, last.began + GRACE + scene.slack());
-            if !scene.watched(first.began, until) {
+            if !scene.watched(first.began, until) || scene.hindered("nodes", &node, from, until) {
                 continue;
             }
             tally.exercised();

@@ -65,6 +65,18 @@ impl Scene<'_> {
         self.watched(from, to) && !of_concern.any(troubles)
     }
 
+    /// Whether a write of an object went wrong between two moments: who cannot write it takes nothing away from it.
+    pub(in crate::check) fn hindered(&self, kind: &str, name: &str, from: Time, to: Time) -> bool {
+        let path = format!("/{kind}/{name}");
+        self.history.events.iter().filter(|event| from <= event.at).any(|event| match &event.what {
+            What::Call(call) => {
+                let writes = matches!(call.method.as_str(), "PUT" | "PATCH") && call.path.ends_with(&path);
+                call.to == Api::Kubernetes && writes && call.began <= to && went_wrong(call)
+            }
+            _ => false,
+        })
+    }
+
     /// The last moment at which something went wrong that makes it not calm between two, orders left out.
     pub(in crate::check) fn last_trouble_but_orders(&self, from: Time, to: Time) -> Option<Time> {
         let others = self.troubled.iter().filter(|it| it.pool.is_none());
