@@ -260,6 +260,10 @@ fn of_nodes() -> Vec<Case> {
     vec![
         ("FT-15", "stands_still", "held", unready(4).end(2300)),
         ("FT-15", "orders", "violated", unready(4).order(2062, "small", 7).end(2300)),
+        ("FT-15", "one_of_them_is_being_removed", "unknown", {
+            let story = unready(4).taint(2005, "small-4", "ToBeDeletedByClusterAutoscaler");
+            story.order(2062, "small", 7).end(2300)
+        }),
         ("FT-15", "three_are_allowed", "unknown", unready(3).order(2062, "small", 7).end(2300)),
         (
             "FT-17",

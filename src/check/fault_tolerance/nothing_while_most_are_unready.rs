@@ -17,7 +17,7 @@ use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Node, Track};
+use crate::history::query::{Node, REMOVAL_TAINT, Track};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -47,7 +47,8 @@ fn check(history: &History) -> Verdict {
                 scene.nodes.values().filter(|track| track.ever(since, at + TIE, |_| true)).collect();
             let unready = there.iter().filter(|track| {
                 let old = track.first().is_some_and(|seen| seen.at + startup < since);
-                old && track.always(since, at + TIE, |node| !node.ready)
+                // A node that is being removed goes unready by nature, and does not count.
+                old && track.always(since, at + TIE, |node| !node.ready && !node.has_taint(REMOVAL_TAINT))
             });
             let unready = unready.count();
             unready > count && unready * 100 > there.len() * percent
