@@ -238,6 +238,24 @@ fn of_ends_and_events() -> Vec<Case> {
             told(giant(), 112, "NotTriggerScaleUp", "Pod", "giant").end(900),
         ),
         ("HY-07", "not_told_of_a_giant", "violated", giant().end(900)),
+        ("HY-07", "not_told_of_a_giant_after_an_order", "violated", {
+            let story = giant().pending(95, "web-1").order(105, "small", 7).node(150, 7, "small");
+            let story = told(story, 106, "ScaledUpGroup", "ConfigMap", "cluster-autoscaler-status");
+            told(story.runs(160, "web-1", "small-7"), 106, "TriggeredScaleUp", "Pod", "web-1").end(900)
+        }),
+        ("HY-07", "told_of_another_pools_pod", "violated", {
+            let big = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "6"}}}]}});
+            let story = told(Story::new(), 1, "Scheduled", "Pod", "another").pool("big", 0, 3, 8000);
+            let story = story.pending_as(95, "other", big).pending(100, "web-1").order(112, "small", 7);
+            let story = told(story, 112, "ScaledUpGroup", "ConfigMap", "cluster-autoscaler-status");
+            told(story, 100, "TriggeredScaleUp", "Pod", "other").end(900)
+        }),
+        ("HY-07", "told_of_a_pod_elsewhere", "violated", {
+            let story = told(bought(), 112, "ScaledUpGroup", "ConfigMap", "cluster-autoscaler-status");
+            let pod = json!({"kind": "Pod", "name": "web-1", "namespace": "elsewhere"});
+            let about = json!({"reason": "TriggeredScaleUp", "involvedObject": pod});
+            story.object(112, "Event", "elsewhere/event-1", about).end(900)
+        }),
         (
             "HY-07",
             "nothing_was_recorded",

@@ -1,5 +1,5 @@
 //! HY-07. Where events are recorded, there is one that tells of each deed: `ScaledUpGroup` when a server was ordered and made, and
-//! `TriggeredScaleUp` at a pod that waited for it; `ScaleDown` at a node that was removed; `NotTriggerScaleUp` at a pod that no
+//! `TriggeredScaleUp` at a pod that waited and fits its pool; `ScaleDown` at a node that was removed; `NotTriggerScaleUp` at a pod that no
 //! pool could ever host. Each within half a minute and two loops; like ones are told once in five minutes, so earlier ones
 //! count as well, and those of an order may wait until it is over.
 //!
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use mock_clock::Time;
 
-use crate::check::causes::{fills_minimum, first_attempts, hopeless, waiting};
+use crate::check::causes::{candidates, fills_minimum, first_attempts, hopeless};
 use crate::check::fit::{Fit, Misfit, fit};
 use crate::check::reaction::ripe;
 use crate::check::scene::{Scene, TIE, timed};
@@ -48,6 +48,15 @@ struct Told<'h> {
     reason: &'h str,
     kind: &'h str,
     name: &'h str,
+    namespace: Option<&'h str>,
+}
+
+impl Told<'_> {
+    /// Whether it is about a pod.
+    fn of(&self, pod: &Pod) -> bool {
+        let there = self.namespace.is_none_or(|namespace| namespace == pod.namespace);
+        self.kind == "Pod" && self.name == pod.name && there
+    }
 }
 
 fn check(history: &History) -> Verdict {
@@ -60,10 +69,9 @@ fn check(history: &History) -> Verdict {
             return tally.verdict("no events were recorded");
         }
         let window = HALF_A_MINUTE + scene.slack();
-        let tells = |reason: &str, kind: &str, name: Option<&str>, from: Time, to: Time| {
+        let said = |reason: &str, from: Time, to: Time, about: &dyn Fn(&Told<'_>) -> bool| {
             told.iter().any(|one| {
-                let about = one.kind == kind && name.is_none_or(|name| one.name == name);
-                one.reason == reason && about && from - ONCE_IN - TIE <= one.at && one.at <= to
+                one.reason == reason && about(one) && from - ONCE_IN - TIE <= one.at && one.at <= to
             })
         };
         let mut judge = |good: bool, until: Time, from: Time, says: String, event: usize| {
@@ -75,7 +83,7 @@ fn check(history: &History) -> Verdict {
         };
         for (order, pool) in made(scene, creation) {
             let until = order.began + creation.unwrap_or_default() + window;
-            let good = tells("ScaledUpGroup", "ConfigMap", None, order.began, until);
+            let good = said("ScaledUpGroup", order.began, until, &|told| told.kind == "ConfigMap");
             judge(
                 good,
                 until,
@@ -83,10 +91,9 @@ fn check(history: &History) -> Verdict {
                 format!("no event told that {} was ordered", order.name),
                 order.event,
             );
-            let pods = waiting(scene, order);
-            let good = pods
-                .iter()
-                .any(|(pod, _)| tells("TriggeredScaleUp", "Pod", Some(&pod.name), order.began, until));
+            let pods = candidates(scene, order, pool);
+            let about = |told: &Told<'_>| pods.iter().any(|(pod, _)| told.of(pod));
+            let good = said("TriggeredScaleUp", order.began, until, &about);
             if !pods.is_empty() && !fills_minimum(scene, order, pool) {
                 let says = format!("no event told a pod that {} was ordered for it", order.name);
                 judge(good, until, order.began, says, order.event);
@@ -94,18 +101,26 @@ fn check(history: &History) -> Verdict {
         }
         for (back, node, _) in scene.removals() {
             let (from, until) = (scene.decided(back), back.began + window);
-            let good = tells("ScaleDown", "Node", Some(node), from, until);
+            let good = said("ScaleDown", from, until, &|told| told.kind == "Node" && told.name == node);
             judge(good, until, from, format!("no event told that {node} was removed"), back.event);
         }
         for track in scene.pods.values() {
             for spell in track.spells(Pod::waits) {
                 let Some(pod) = track.at(spell.from).filter(|pod| unhostable(scene, pod)) else { continue };
-                let from = ripe(scene, pod).map_or(spell.from, |ripe| ripe.max(spell.from));
-                let until = from + reaction + window;
-                if spell.spans(from, until) && scene.free(from, until) && !scene.mostly_unready(from) {
-                    let good = tells("NotTriggerScaleUp", "Pod", Some(&pod.name), from, until);
-                    let says = format!("no event told that nothing is ordered for {}", pod.key());
-                    judge(good, until, from, says, spell.began);
+                let since = ripe(scene, pod).map_or(spell.from, |ripe| ripe.max(spell.from));
+                let says = format!("no event told that nothing is ordered for {}", pod.key());
+                let mut from = since;
+                loop {
+                    let until = from + reaction + window;
+                    if !spell.spans(spell.from, until) || until > scene.end {
+                        break;
+                    }
+                    if scene.free(from, until) && !scene.mostly_unready(from) {
+                        let good = said("NotTriggerScaleUp", since, until, &|told| told.of(pod));
+                        judge(good, until, from, says, spell.began);
+                        break;
+                    }
+                    from = until;
                 }
             }
         }
@@ -139,7 +154,8 @@ fn told(history: &History) -> Vec<Told<'_>> {
         let (event, about) = (&object.object, &object.object["involvedObject"]);
         let (reason, kind) = (event["reason"].as_str()?, about["kind"].as_str()?);
         let there = object.kind == "Event" && object.change != Change::Deleted;
-        there.then_some(Told { at: happened.at, reason, kind, name: about["name"].as_str()? })
+        let (name, namespace) = (about["name"].as_str()?, about["namespace"].as_str());
+        there.then_some(Told { at: happened.at, reason, kind, name, namespace })
     }
     history.events.iter().filter_map(event).collect()
 }
