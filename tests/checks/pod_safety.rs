@@ -113,6 +113,10 @@ fn small_sets_and_arrivals() -> Vec<Case> {
         ("SF-09", "not_asked_for", "unknown", gone(pinned("web-1", json!({}))).end(2000)),
         ("SF-11", "saved", "held", tainted().runs(702, "web-1", "small-1").untaint(706, "small-1").end(2000)),
         ("SF-11", "deleted", "violated", tainted().runs(702, "web-1", "small-1").give_back(706, 1).end(2000)),
+        ("SF-11", "the_second_pod_stays", "violated", {
+            let first = tainted().runs(702, "web-1", "small-1").runs(703, "web-2", "small-1");
+            first.pod_gone(704, "web-1").give_back(706, 1).end(2000)
+        }),
         ("SF-11", "came_too_late", "unknown", {
             tainted().runs(705, "web-1", "small-1").give_back(706, 1).end(2000)
         }),
