@@ -292,6 +292,20 @@ fn removals() -> Vec<Case> {
                 .taint(700, "control-plane", tainted)
                 .end(2000)
         }),
+        ("SF-14", "foreign_node_that_was_a_candidate", "violated", {
+            let (api, path) = (scaleproof::terms::Api::Kubernetes, "/api/v1/nodes/control-plane");
+            let story = foreign().taint(300, "control-plane", "DeletionCandidateOfClusterAutoscaler");
+            let both = json!([
+                {"key": "DeletionCandidateOfClusterAutoscaler", "effect": "PreferNoSchedule"},
+                {"key": tainted, "effect": "NoSchedule"},
+            ]);
+            let story = story.call(700, api, "PUT", path, |_| {});
+            story.object(700, "Node", "control-plane", json!({"spec": {"taints": both}})).end(2000)
+        }),
+        ("SF-14", "somebody_else_taints_it", "held", {
+            let (api, path) = (scaleproof::terms::Api::Kubernetes, "/api/v1/nodes/control-plane");
+            foreign().call(690, api, "PUT", path, |_| {}).taint(700, "control-plane", tainted).end(2000)
+        }),
         (
             "SF-14",
             "foreign_pod",

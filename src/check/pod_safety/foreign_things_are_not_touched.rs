@@ -14,7 +14,7 @@
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::query::{CANDIDATE_TAINT, Node, REMOVAL_TAINT};
+use crate::history::query::{CANDIDATE_TAINT, REMOVAL_TAINT};
 use crate::history::{History, query};
 use crate::terms::Timer;
 
@@ -63,12 +63,12 @@ fn check(history: &History) -> Verdict {
         }
         let writes = query::node_writes(history);
         for (name, track) in scene.nodes.iter().filter(|(name, _)| foreign_node(scene, name)) {
-            let ours = |node: &Node| node.has_taint(REMOVAL_TAINT) || node.has_taint(CANDIDATE_TAINT);
-            for spell in track.spells(ours) {
+            let spells = [REMOVAL_TAINT, CANDIDATE_TAINT].map(|key| track.spells(|node| node.has_taint(key)));
+            for spell in spells.into_iter().flatten() {
+                // Whoever else writes the taint does not do it while the subject writes.
                 let wrote = |write: &&query::NodeWrite| {
-                    write.node == *name
-                        && write.began <= spell.from + TIE
-                        && write.began + scene.slack() >= spell.from
+                    let ended = history.events[write.event].at;
+                    write.node == *name && write.began <= spell.from + TIE && spell.from <= ended + TIE
                 };
                 if let Some(write) = writes.iter().find(wrote) {
                     tally.violated(
