@@ -170,6 +170,14 @@ pub(crate) fn cases() -> Vec<Case> {
                 "unknown",
                 marked(full(10, Story::new().node(0, 1, "small"))).end(1000),
             ),
+            ("HY-05", "needed_again_after_it_was_not", "violated", {
+                let story = marked(full(10, Story::new().node(0, 1, "small")));
+                let story = story.pod_gone(700, "web-1").pod_gone(700, "web-2");
+                story.runs(800, "web-3", "small-1").runs(800, "web-4", "small-1").end(1200)
+            }),
+            ("HY-05", "needed_just_before_it_was_marked", "violated", {
+                marked(full(590, Story::new().node(0, 1, "small"))).end(1000)
+            }),
             ("HY-05", "kept_after_an_order", "violated", {
                 let story = needed().order(710, "small", 7);
                 story.node(740, 7, "small").end(1500)

@@ -10,8 +10,8 @@
 //! 120 s  it still carries the taint
 //! ```
 //!
-//! It does not catch nodes that are needed for other reasons, nor the taint of a node that was needed when it got it: who removes
-//! such a node violates SD-06.
+//! It does not catch nodes that are needed for other reasons, nor the taint of a node that was needed for two loops when it got
+//! it and is so on: who removes such a node violates SD-06.
 
 use std::time::Duration;
 
@@ -44,13 +44,14 @@ fn check(history: &History) -> Verdict {
         let used =
             |at: &Time| track.at(*at).is_some_and(|node| node.ready && scene.well_used(name, node, *at));
         for spell in track.spells(|node| node.has_taint(CANDIDATE_TAINT)) {
-            // It was needed all the time, not again.
-            if used(&(spell.from - TIE)) {
-                continue;
-            }
             let ended = spell.to.unwrap_or(scene.end);
             let moments = scene.changes_on(name, spell.from, ended);
             let mut at = spell.from;
+            // Who was needed all the time is not needed again before it was not.
+            if scene.well_used_throughout(name, spell.from - scene.slack(), spell.from - TIE) {
+                let Some(unneeded) = moments.iter().find(|at| !used(at)) else { continue };
+                at = *unneeded;
+            }
             while let Some(from) = [at].into_iter().chain(later(&moments, at)).find(used) {
                 let until = from + HALF_A_MINUTE + scene.slack();
                 if ended < until {
