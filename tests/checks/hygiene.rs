@@ -198,6 +198,9 @@ pub(crate) fn cases() -> Vec<Case> {
             ("HY-06", "never", "unknown", Story::new().end(900)),
             ("HY-08", "few", "held", asks(60)),
             ("HY-08", "many", "violated", asks(25)),
+            ("HY-08", "many_for_many_servers", "held", {
+                (1..=51).fold(asks(25), |story, id| story.server(0, id, "small"))
+            }),
             ("HY-08", "never_idle", "unknown", Story::new().pending(100, "web-1").end(3800)),
         ])
         .collect()
