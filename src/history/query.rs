@@ -43,7 +43,7 @@ pub use leases::{Lease, leader_lease};
 pub use machines::{DEPLOYMENT_LABEL, marks};
 pub use nodes::{CANDIDATE_TAINT, Node, REMOVAL_TAINT, nodes};
 pub use pods::{Mount, Pod, Toleration, pods};
-pub use replicas::{hosts, running, starts};
+pub use replicas::{hosts, resumptions, running, starts};
 pub use scaling::{ScaleWrite, scale_writes};
 pub use servers::{POOL_LABEL, Server, servers};
 pub use steps::{missed, overdue};

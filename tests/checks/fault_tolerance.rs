@@ -367,6 +367,18 @@ fn of_the_subject() -> Vec<Case> {
         ("FT-10", "the_leader", "held", two().removal(700, 1).end(2000)),
         ("FT-10", "another_one", "violated", other_leads(two(), 300).removal(700, 1).end(2000)),
         ("FT-10", "just_lost_the_lease", "held", other_leads(two(), 690).removal(700, 1).end(2000)),
+        ("FT-10", "on_its_way_when_it_was_stopped", "unknown", {
+            let told = |change| What::Subject(SubjectEvent { replica: 0, change });
+            let story = two().what(600, told(SubjectChange::Paused));
+            let story = other_leads(story, 620).what(700, told(SubjectChange::Resumed));
+            story.give_back(701, 1).end(2000)
+        }),
+        ("FT-10", "acts_on_after_it_was_stopped", "violated", {
+            let told = |change| What::Subject(SubjectEvent { replica: 0, change });
+            let story = two().what(600, told(SubjectChange::Paused));
+            let story = other_leads(story, 620).what(700, told(SubjectChange::Resumed));
+            story.give_back(705, 1).end(2000)
+        }),
         ("FT-10", "one_replica", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
         ("FT-13", "cleared", "held", left().untaint(730, "small-1").end(2000)),
         ("FT-13", "given_back", "held", left().give_back(730, 1).end(2000)),

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::check::scene::Scene;
+use crate::check::scene::{Scene, TIE};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::{History, query};
@@ -47,7 +47,12 @@ fn check(history: &History) -> Verdict {
         .chain(scene.evictions.iter().map(|eviction| (eviction.began, eviction.event, eviction.replica)))
         .chain(writes.iter().map(|write| (write.began, write.event, write.replica)));
     let mut tally = Tally::default();
+    let resumed = query::resumptions(history);
     for (at, event, replica) in deeds {
+        // What was on its way when it was stopped comes when it goes on.
+        if resumed.iter().any(|(then, other)| *other == replica && *then <= at && at <= *then + TIE * 2) {
+            continue;
+        }
         let Some(own) = hosts.get(&replica) else { continue };
         tally.exercised();
         let foreign = lease.spells(|lease| names.contains(&lease.holder) && lease.holder != *own);

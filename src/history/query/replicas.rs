@@ -43,6 +43,14 @@ pub fn starts(history: &History) -> Vec<(Time, usize, u32)> {
         .collect()
 }
 
+/// When which replica was let go on after it had been stopped.
+pub fn resumptions(history: &History) -> Vec<(Time, u32)> {
+    changes(history)
+        .filter(|(_, _, subject)| matches!(subject.change, SubjectChange::Resumed))
+        .map(|(_, at, subject)| (at, subject.replica))
+        .collect()
+}
+
 /// The host name of each replica.
 pub fn hosts(history: &History) -> BTreeMap<u32, String> {
     changes(history)
