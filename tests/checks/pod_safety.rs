@@ -53,6 +53,7 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         ("SF-04", "old_enough_to_go", "held", {
             let story = pinned(metrics, json!({})).timer(Timer::SystemPodBlocks, "1h");
+            let story = story.taint(3994, "small-1", "ToBeDeletedByClusterAutoscaler");
             story.evict(4000, metrics, 201).end(5000)
         }),
         ("SF-06", "annotated_while_its_node_is_drained", "unknown", {
@@ -214,6 +215,7 @@ fn keeps_by_budget() -> Vec<Case> {
 }
 
 /// What must be so of each removal.
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn removals() -> Vec<Case> {
     let tainted = "ToBeDeletedByClusterAutoscaler";
     let web = || Story::new().node(0, 1, "small").runs(10, "web-1", "small-1");
@@ -259,6 +261,9 @@ fn removals() -> Vec<Case> {
             "violated",
             web().taint(700, "small-1", tainted).give_back(712, 1).end(2000),
         ),
+        ("SF-10", "drained_without_a_taint_and_kept", "violated", {
+            web().evict(700, "web-1", 201).pod_gone(704, "web-1").end(2000)
+        }),
         ("SF-10", "pod_that_an_earlier_drain_asked", "violated", {
             let story = web().taint(300, "small-1", tainted).evict(306, "web-1", 429).untaint(320, "small-1");
             story.taint(700, "small-1", tainted).give_back(712, 1).end(2000)

@@ -128,6 +128,7 @@ fn removals() -> Vec<Case> {
             .node(0, 1, "small")
             .node(0, 2, "small")
             .runs(10, "web-1", "small-1")
+            .taint(694, "small-1", "ToBeDeletedByClusterAutoscaler")
             .evict(700, "web-1", 201)
     };
     let drained = || {
@@ -170,12 +171,14 @@ fn removals() -> Vec<Case> {
                 drained().evict(700, "web-1", 201).taint(702, "small-2", tainted).evict(705, "web-2", 201);
             story.pod_gone(706, "web-1").pod_gone(707, "web-2").give_back(720, 1).give_back(725, 2).end(2000)
         }),
-        (
-            "SD-04",
-            "given_up_in_between",
-            "held",
-            loaded().evict(700, "web-1", 429).evict(800, "web-3", 429).evict(900, "web-1", 429).end(2000),
-        ),
+        ("SD-04", "given_up_in_between", "held", {
+            let tried = |story: Story, second: u64, node: &str, pod: &str| {
+                let story = story.taint(second - 6, node, tainted).evict(second, pod, 429);
+                story.untaint(second + 10, node)
+            };
+            let story = tried(tried(loaded(), 700, "small-1", "web-1"), 800, "small-2", "web-3");
+            tried(story, 900, "small-1", "web-1").end(2000)
+        }),
         ("SD-04", "beside_one_with_daemons_only", "held", {
             let mut agent = agent.clone();
             agent["metadata"]["annotations"] =
