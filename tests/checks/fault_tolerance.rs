@@ -29,6 +29,12 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![
         ("FT-07", "replaced", "held", lost().order(150, "small", 7).end(900)),
         ("FT-07", "never_replaced", "violated", lost().end(900)),
+        ("FT-07", "another_pod_waits", "unknown", {
+            let owner = json!([{"kind": "ReplicaSet", "name": "other", "controller": true}]);
+            let story = Story::new().node(0, 1, "small").runs(10, "web-1", "small-1").server_gone(100, 1);
+            let story = story.gone(130, "Node", "small-1").pod_gone(131, "web-1");
+            story.pending_as(300, "other-1", json!({"metadata": {"ownerReferences": owner}})).end(900)
+        }),
         (
             "FT-07",
             "nothing_was_lost",
@@ -132,6 +138,7 @@ fn of_the_cloud() -> Vec<Case> {
 }
 
 /// Orders whose making is looked at, lost in the answer, or met by conflicts.
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn of_orders() -> Vec<Case> {
     let lost = || Story::new().pending(100, "web-1").order_lost(112, "small", 7);
     let ordered = || {
@@ -290,6 +297,7 @@ fn of_nodes() -> Vec<Case> {
     ]
 }
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 fn of_the_subject() -> Vec<Case> {
     let two = || {
         let story = Story::asleep().started(0, 0).started(0, 1).node(0, 1, "small");

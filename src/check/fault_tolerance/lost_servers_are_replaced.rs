@@ -1,5 +1,6 @@
-//! FT-07. As SU-01, for pods that begin to wait after a server of a pool was deleted without the subject; as
-//! long as its view of the cloud may be old is granted besides.
+//! FT-07. As SU-01, for pods that begin to wait within a quarter of an hour after a server of a pool was deleted without the
+//! subject, and that are of the same controller as one that ran there; as long as its view of the cloud may be old is granted
+//! besides. Each wait is judged once: SU-01 judges on.
 //!
 //! The smallest history that violates it:
 //!
@@ -20,7 +21,7 @@ use crate::check::scene::{Scene, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Spell;
+use crate::history::query::{Pod, Spell};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -43,19 +44,42 @@ const AFTERMATH: Duration = Duration::from_secs(900);
 
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ReactionTime, Timer::CloudCache], |scene, [reaction, cache]| {
-        let lost: Vec<Time> = lost(scene).collect();
-        let after_loss =
-            |spell: &Spell| lost.iter().any(|at| *at <= spell.from && spell.from <= *at + AFTERMATH);
-        reactions(scene, reaction + cache, |_, spell| after_loss(spell))
+        let lost: Vec<(Time, u64)> = lost(scene).collect();
+        let after_loss = |pod: &Pod, spell: &Spell| {
+            lost.iter().any(|(at, server)| {
+                *at <= spell.from && spell.from <= *at + AFTERMATH && replaces(scene, pod, *server)
+            })
+        };
+        reactions(scene, reaction + cache, after_loss)
             .verdict("no pod waited after a server had been deleted by somebody else")
     })
 }
 
-fn lost(scene: &Scene<'_>) -> impl Iterator<Item = Time> {
+/// The servers that went without the subject, and when.
+fn lost(scene: &Scene<'_>) -> impl Iterator<Item = (Time, u64)> {
     scene.servers.iter().filter_map(|(id, track)| {
         let gone = track.seen.iter().find(|seen| seen.state.is_none())?;
         let ours = scene.pool_of(*id).is_some_and(|pool| scene.pool(pool).is_some());
-        let asked = scene.give_backs.iter().any(|back| back.server == *id && back.began <= gone.at);
-        (ours && !asked).then_some(gone.at)
+        let refused = |status: u16| status >= 300;
+        let asked = scene
+            .give_backs
+            .iter()
+            .any(|back| back.server == *id && back.began <= gone.at && !refused(back.status));
+        (ours && !asked).then_some((gone.at, *id))
     })
+}
+
+/// Whether a pod is of the same controller as one that ran on a server.
+fn replaces(scene: &Scene<'_>, pod: &Pod, server: u64) -> bool {
+    let same = |other: &Pod| other.owner == pod.owner && other.namespace == pod.namespace;
+    pod.owner.is_some()
+        && scene.nodes_on(server).any(|(node, _)| {
+            scene.pods_on(node).any(|(_, track)| {
+                track
+                    .seen
+                    .iter()
+                    .filter_map(|seen| seen.state.as_ref())
+                    .any(|it| it.occupies(node) && same(it))
+            })
+        })
 }
