@@ -38,6 +38,12 @@ pub(crate) fn cases() -> Vec<Case> {
                 story.removal(1510, 7).end(9000)
             }),
             ("HY-01", "left", "violated", bought().pod_gone(130, "web-1").end(9000)),
+            ("HY-01", "left_while_another_pool_is_sold_out", "violated", {
+                let story = bought().pod_gone(130, "web-1").pool("big", 0, 3, 8000);
+                let refused =
+                    |story: Story, time: u64| story.order_refused(time * 400, "big", 20 + time, 412);
+                (1..=21).fold(story, refused).end(9000)
+            }),
             (
                 "HY-01",
                 "left_empty",

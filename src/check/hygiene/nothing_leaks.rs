@@ -58,7 +58,8 @@ fn check(history: &History) -> Verdict {
                 } else if leaked(scene, id, from, end)
                     && order.began < from
                     && no_order_since(scene, from, end)
-                    && scene.calm(from, end)
+                    && scene.watched(from, end)
+                    && scene.last_trouble_but_orders(from, end).is_none()
                 {
                     let event = scene.history.events.len() - 1;
                     tally.violated(
@@ -91,6 +92,7 @@ fn leaked(scene: &Scene<'_>, id: u64, from: Time, end: Time) -> bool {
     })
 }
 
+/// What is refused puts nothing off.
 fn no_order_since(scene: &Scene<'_>, from: Time, end: Time) -> bool {
-    scene.orders.iter().all(|order| order.began < from) && !scene.disturbed(from, end)
+    scene.orders.iter().all(|order| order.began < from || order.refused()) && !scene.disturbed(from, end)
 }
