@@ -39,6 +39,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ProvisionTime], |scene, [provision]| {
         let mut tally = Tally::default();
+        let mut never = "the subject was not told to end while it had something half done";
         for ended in orderly_ends(history) {
             let next = scene.beginnings().filter(|(started, _)| *started >= ended).min();
             let Some((started, event)) = next else { continue };
@@ -56,14 +57,17 @@ fn check(history: &History) -> Verdict {
                     Fate::Node if scene.registered(id).is_some() => tally.exercised(),
                     Fate::GivenBack | Fate::Gone => tally.exercised(),
                     Fate::Left => {
-                        let says = format!("server {id}, which the process before had ordered, was left without a node");
+                        let says = format!(
+                            "server {id}, which the process before had ordered, was left without a node"
+                        );
                         tally.violated(says, [order.event, event]);
                     }
-                    Fate::Node | Fate::Untold => {}
+                    Fate::Node => {}
+                    Fate::Untold => never = "there was no time to clear away what the subject had half done",
                 }
             }
         }
-        tally.verdict("the subject was not told to end while it had something half done")
+        tally.verdict(never)
     })
 }
 
