@@ -1,5 +1,7 @@
 //! FT-05. When a fault is healed under which the cloud has answered for two minutes or longer with 409, the last answer
-//! included, the same process publishes its status, orders or gives back within two minutes and two loops.
+//! included, the same process publishes its status, orders or gives back within two minutes and two loops. The subject of the
+//! promise is the process. Each healing is judged once, of the fault that made the conflicts only. Excused is a process that
+//! ends before. Two minutes are more than any latency.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,7 @@
 //! FT-04. A server is given back, or gone, a minute and two loops after the subject was told that an action of its order has
-//! failed; and the next order in its pool waits for the initial back-off.
+//! failed; and the next order in its pool waits for the initial back-off. The subjects of the promise are the server and its
+//! pool. Each is judged once: a server that is left then is HY-02's. Excused for the first half is a subject that was refused
+//! something, for the second a new process, which may have forgotten; other orders of the same batch are no new ones.
 //!
 //! The smallest history that violates it:
 //!

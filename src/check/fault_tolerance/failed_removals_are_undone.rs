@@ -1,5 +1,7 @@
-//! FT-16. Within a minute and two loops after the cloud refused to take a server back, its node is free of
-//! the taint of removal, or the server has been asked for again.
+//! FT-16. Within a minute and two loops after the cloud refused to take a server back, its node is free of the taint of removal,
+//! or the server has been asked for again. The subject of the promise is the single node; each refusal is judged once. Excused
+//! is a subject that does not run so long, or whose writes of that node go wrong as well. The minute is more than the five
+//! seconds for which conflicts are repeated.
 //!
 //! The smallest history that violates it:
 //!

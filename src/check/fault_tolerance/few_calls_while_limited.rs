@@ -1,5 +1,7 @@
 //! FT-01. In a minute that begins with an answer of 429 from the cloud, no more than sixty calls go there: a spent limit is
-//! refilled by one call a second, so a subject that asks no oftener lets it recover.
+//! refilled by one call a second, so a subject that asks no oftener lets it recover. The subject of the promise is the subject
+//! itself, all replicas together, as the limit is one. Each answer of 429 begins a minute of its own. Nothing excuses it;
+//! latency does not make calls more.
 //!
 //! The smallest history that violates it:
 //!

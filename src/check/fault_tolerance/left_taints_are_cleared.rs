@@ -1,5 +1,8 @@
 //! FT-13. A node that carries the taint of removal when a process of the subject begins to act, as it is started or takes the
-//! lease over, is given back or free of the taint a minute after that process could act, and two loops.
+//! lease over, is given back or free of the taint a minute after that process could act, and two loops. The subject of the
+//! promise is the single node of a pool. While it has the taint it is judged again; excused is a process that was refused
+//! something or stood in an order, for as long as that, or ended. A living leader leaves nothing behind, whoever starts beside
+//! it.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
 //! FT-20. While lists of the cloud lack what is there, show it twice or lag behind, no order is one too many for the pods that
 //! wait, none brings a pool above its maximum, and pods do not wait longer than the reaction time. What a subject has ordered
-//! itself it can know without a list.
+//! itself it can know without a list. The subjects of the promise are the single order and the single pod that waits, which is
+//! judged again as long as it waits. The rest is as in SU-01, SU-02 and MM-01, for the time in which a list misleads and as long
+//! as it may be believed.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
 //! FT-08. A server that the cloud made for an order whose answer never came is registered, given back or gone once the provision
 //! time and the listing of machines have passed; a pool at its minimum keeps it. And while it is on its way, nothing more is
-//! ordered in its pool once one server more than the waiting pods need is on its way.
+//! ordered in its pool once one server more than the waiting pods need is on its way. The subjects of the promise are the single
+//! server, judged as in HY-02 and as long as it is there, and each later order, for pods that its pool takes. Who is misled by
+//! lists besides cannot know. One server more than needed is granted to who is not answered.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,7 @@
-//! FT-18. A node that registers, is never ready, and has nothing on it goes once startup time and unready
-//! time have passed.
+//! FT-18. A node that registers, is never ready, and has nothing on it goes once startup time and unready time have passed. The
+//! subject of the promise is the single node; each time of emptiness is judged once. Excused is a subject that did not run, was
+//! refused something or ordered meanwhile, a pool at its minimum, paused or rolled out, a node that is annotated to stay, and a
+//! cluster of which most is unready.
 //!
 //! The smallest history that violates it:
 //!

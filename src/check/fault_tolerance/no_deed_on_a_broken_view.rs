@@ -1,5 +1,7 @@
 //! FT-02. If listing the servers failed, and has not succeeded since with all its pages, nothing is ordered, and no removal
-//! decided, later than five seconds after the failure.
+//! decided, later than five seconds after the failure. The subject of the promise is the subject itself; each failed page is
+//! judged to the next good one. Not counted are deeds that were decided before, by the taint or the first try, and the clearing
+//! away of orders of its own. Five seconds are granted to what is on its way.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,6 @@
-//! FT-19. A server is not given back while a node of its name is ready, and has been for two loops, without
-//! any provider id.
+//! FT-19. A server is not given back while a node of its name is ready, and has been for two loops, without any provider id. The
+//! subject of the promise is the single node, with pods on it that count: an empty one may be unneeded. Each time without an id
+//! is judged to its end. Nothing excuses it but two loops of being ready.
 //!
 //! The smallest history that violates it:
 //!

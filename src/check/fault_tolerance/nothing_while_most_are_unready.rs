@@ -1,5 +1,7 @@
-//! FT-15. While so many nodes that are older than their startup time have been unready for two loops,
-//! nothing is ordered and no node is removed. Servers that never became nodes may go.
+//! FT-15. While so many nodes that are older than their startup time have been unready for two loops, nothing is ordered and no
+//! node is removed. Servers that never became nodes may go. The subject of the promise is the whole cluster, nodes of no pool
+//! included. Each order, and each decision to remove, is judged. Not counted are nodes younger than their startup time, those
+//! unready for less than two loops, and those that are being removed.
 //!
 //! The smallest history that violates it:
 //!

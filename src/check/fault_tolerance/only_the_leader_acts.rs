@@ -1,5 +1,7 @@
-//! FT-10. An order, a give-back, an eviction or a write of a node by a replica convicts if another one had
-//! held the lease for longer than the time in which a leader must notice.
+//! FT-10. An order, a give-back, an eviction or a write of a node by a replica convicts if another one had held the lease for
+//! longer than the time in which a leader must notice. The subject of the promise is the single replica; each deed is judged.
+//! Granted are the time of the lease and two loops, and the moment in which a stopped replica goes on. Other faults excuse
+//! nothing.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,7 @@
-//! FT-09. A process that nobody ended does not end after it failed to renew its lease, before the renew deadline has passed since
-//! it last could.
+//! FT-09. A process that nobody ended does not end after it failed to renew its lease, before the renew deadline has passed
+//! since it last could. The subject of the promise is the single process; it is judged at its end. Excused is who was told to
+//! end, killed, stopped or found unwell since it last renewed, and whatever the run ends itself. The end must come a second
+//! before the deadline.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! FT-17. The server of a node that names it and has never been ready is not given back before the startup
-//! time has passed since the node came; unless the server itself was never made. While it is on its way
-//! nothing is ordered for pods for which it suffices.
+//! FT-17. The server of a node that names it and has never been ready is not given back before the startup time has passed since
+//! the node came; unless the server itself was never made. While it is on its way nothing is ordered for pods for which it
+//! suffices. The subject of the promise is the single server, and each order after it for pods that its pool takes. Neither
+//! restart nor fault excuses a give-back; who is misled by lists is judged by FT-20. It is no matter of latency: the startup
+//! time is long.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,6 @@
-//! FT-11. As SU-01, for pods that begin to wait after the door has ended, expired or silenced a watch of the
-//! subject and has stopped doing so.
+//! FT-11. As SU-01, for pods that begin to wait after the door has ended, expired or silenced a watch of the subject and has
+//! stopped doing so. The subject of the promise is the single pod. Each wait is judged once, by its first window: SU-01 judges
+//! on, and has the same excuses. Any broken watch will do, as who lists again lists all.
 //!
 //! The smallest history that violates it:
 //!

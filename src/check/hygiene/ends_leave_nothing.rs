@@ -1,6 +1,9 @@
-//! HY-10. After a process was told to end, and ended by itself, the next one takes away the taints of its removals within a minute
-//! after it could act, and two loops; and each server that it had ordered and that had no node yet is registered, given back or
-//! gone once the provision time and the listing of machines have passed since the next start.
+//! HY-10. After a process was told to end, and ended by itself, the next one takes away the taints of its removals within a
+//! minute after it could act, and two loops; and each server that it had ordered and that had no node yet is registered, given
+//! back or gone once the provision time and the listing of machines have passed since the next start. The subject of the promise
+//! is the single node or server. While it is there it is judged again; excused is a process that does not run, was refused
+//! something or stands in an order, for as long as that, and a pool at its minimum. A minute, or the listing of machines, is
+//! more than any latency.
 //!
 //! The smallest history that violates it:
 //!

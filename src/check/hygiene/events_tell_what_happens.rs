@@ -1,7 +1,10 @@
-//! HY-07. Where events are recorded, there is one that tells of each deed: `ScaledUpGroup` when a server was ordered and made, and
-//! `TriggeredScaleUp` at a pod that waited and fits its pool; `ScaleDown` at a node that was removed; `NotTriggerScaleUp` at a pod that no
-//! pool could ever host. Each within half a minute and two loops; like ones are told once in five minutes, so earlier ones
-//! count as well, and those of an order may wait until it is over.
+//! HY-07. Where events are recorded, there is one that tells of each deed: `ScaledUpGroup` when a server was ordered and made,
+//! and `TriggeredScaleUp` at a pod that waited and fits its pool; `ScaleDown` at a node that was removed; `NotTriggerScaleUp` at
+//! a pod that no pool could ever host. Each within half a minute and two loops; like ones are told once in five minutes, so
+//! earlier ones count as well, and those of an order may wait until it is over. The subject of the promise is the single order,
+//! removal or pod; of the pods for which an order may have been placed one must be told. A pod that waits on is judged until it
+//! was judged once; excused is a subject that did not run, was refused something or stood in an order, for that window. Which
+//! pool an event names is not looked at: that of another order five minutes before counts.
 //!
 //! The smallest history that violates it:
 //!

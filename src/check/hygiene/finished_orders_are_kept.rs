@@ -1,6 +1,7 @@
-//! HY-04. A server that was made (it runs, or waits to be switched on and nobody has asked for that) by more than a tie before its
-//! creation timeout is not given back at that timeout, unless its node was being removed, or it has none and the provision time
-//! is no longer than the timeout.
+//! HY-04. A server that was made (it runs, or waits to be switched on and nobody has asked for that) by more than a tie before
+//! its creation timeout is not given back at that timeout, unless its node was being removed, or it has none and the provision
+//! time is no longer than the timeout. The subject of the promise is the single server; it is judged once, at its timeout.
+//! Nothing else excuses it; latency cannot, as it has to have been made two seconds before.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,7 @@
-//! HY-09. When the size of a machine deployment could not be reduced, the machine that was marked for it loses its mark: otherwise
-//! it goes at the next occasion, though it may be needed by then.
+//! HY-09. When the size of a machine deployment could not be reduced, the machine that was marked for it loses its mark:
+//! otherwise it goes at the next occasion, though it may be needed by then. The subject of the promise is the single machine;
+//! each refusal is judged once. Excused is whoever asks again within half a minute and two loops, or cannot write the machine
+//! meanwhile, and a subject that does not run so long.
 //!
 //! The smallest history that violates it:
 //!

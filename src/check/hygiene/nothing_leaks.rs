@@ -1,6 +1,8 @@
 //! HY-01. When the run is accounted for, each server that the subject has bought and not given back has a node on which
-//! something runs, or keeps its pool at the minimum; unless there was not yet time to notice: provision
-//! time, unneeded time, the delay after the last order, recheck and listing.
+//! something runs, or keeps its pool at the minimum; unless there was not yet time to notice: provision time, unneeded time, the
+//! delay after the last order, recheck and listing. The subject of the promise is the single server, judged once, at the end.
+//! What was ordered, changed by the plan, or refused in that last hour makes it unknown, and not held; orders that were refused
+//! do not. A pod that runs there, of whatever priority, is a need.
 //!
 //! The smallest history that violates it:
 //!

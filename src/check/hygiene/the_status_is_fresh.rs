@@ -1,5 +1,6 @@
 //! HY-06. Between two writes of the status lies no more than the documented age and two loops. Excused is a subject that does
-//! not run or is refused something; if it publishes nothing on, the same is asked again.
+//! not run or is refused something; if it publishes nothing on, the same is asked again. The subject of the promise is the
+//! subject itself, whichever process of it publishes. Time in an order is no excuse.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! HY-02. A server of which no node has come is given back once the provision time and the listing of
-//! machines have passed; before the provision time only if its making took too long. A pool at its minimum
-//! keeps it.
+//! HY-02. A server of which no node has come is given back once the provision time and the listing of machines have passed;
+//! before the provision time only if its making took too long. A pool at its minimum keeps it. The subject of the promise is the
+//! single server. As long as it is there it is judged again: after a time in which the subject did not run or was refused
+//! something, which begins the provision time anew, and after one in which it stood in an order or the cloud refused to take the
+//! server. What is refused of orders excuses nothing. The listing is longer than any latency.
 //!
 //! The smallest history that violates it:
 //!

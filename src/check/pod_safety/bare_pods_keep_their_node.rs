@@ -1,6 +1,8 @@
-//! SF-08. A pod that nothing controls would not come back: it keeps its node, unless it is annotated as safe
-//! to evict. Such a pod is neither evicted, nor is the server given back under it. A node with nothing but
-//! pods that are annotated so is given back, as in SF-05.
+//! SF-08. A pod that nothing controls would not come back: it keeps its node, unless it is annotated as safe to evict. Such a
+//! pod is neither evicted, nor is the server given back under it. A node with nothing but pods that are annotated so is given
+//! back, as in SF-05. The subject of the promise is the single pod, and for the last part the node. Each eviction and each
+//! give-back is judged, by the moment at which the removal was decided. Pods below the priority cutoff keep nothing. What
+//! excuses a node that is kept stands in SF-05.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! SF-01. While a disruption budget says that none of its pods may go, as it said for two loops and a few
-//! calls, no removal is decided of a node with such a pod, and its server is not given back under it. A pod
-//! with a budget is never deleted, only evicted.
+//! SF-01. While a disruption budget says that none of its pods may go, as it said for two loops and a few calls, no removal is
+//! decided of a node with such a pod, and its server is not given back under it. A pod with a budget is never deleted, only
+//! evicted. The subject of the promise is the single pod; each eviction and each give-back is judged by the moment of the
+//! decision: what a drain uses up itself it may wait for. Pods below the priority cutoff are not asked. Two loops of the same
+//! budget are more than latency.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,6 @@
-//! SF-12. A server is not given back while its node carries such an annotation, as it did when it was
-//! tainted, before the delay has passed since the taint.
+//! SF-12. A server is not given back while its node carries such an annotation, as it did when it was tainted, before the delay
+//! has passed since the taint. The subject of the promise is the single node; each removal is judged. An annotation that goes
+//! for a moment frees it. Nothing else excuses it; a second is granted.
 //!
 //! The smallest history that violates it:
 //!

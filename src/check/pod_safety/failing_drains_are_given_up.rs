@@ -1,5 +1,7 @@
-//! SF-02. When all evictions of a pod are refused for the eviction time, its server is not given back while
-//! the pod runs there, and its node is free of the taint within a minute and two loops.
+//! SF-02. When all evictions of a pod are refused for the eviction time, its server is not given back while the pod runs there,
+//! and its node is free of the taint within a minute and two loops. The subject of the promise is the single pod, and its node;
+//! each drain is judged for itself. Excused from taking the taint away is a subject that does not run so long, or whose writes
+//! of that node go wrong.
 //!
 //! The smallest history that violates it:
 //!

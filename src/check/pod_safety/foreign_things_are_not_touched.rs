@@ -1,6 +1,7 @@
-//! SF-14. No server without the label of one of the pools is given back, no pod on a node of no pool is
-//! evicted, and no such node gets a taint of the subject. Put to the test wherever there is one while the
-//! subject runs for as long as a removal takes.
+//! SF-14. No server without the label of one of the pools is given back, no pod on a node of no pool is evicted, and no such
+//! node gets a taint of the subject. Put to the test wherever there is one while the subject runs for as long as a removal
+//! takes. The subject of the promise is the single server, pod or node; each deed is judged, whatever came of it. A node that
+//! ever was of a pool is not foreign. Nothing excuses it; a taint is the subject's if it came while the subject wrote the node.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! SF-05. A node with nothing but pods of kube-system that are freed in one of the three ways, and that fit
-//! together into what is free on another ready node, is given back once that has lasted for the unneeded
-//! time, the recheck and the drain.
+//! SF-05. A node with nothing but pods of kube-system that are freed in one of the three ways, and that fit together into what
+//! is free on another ready node, is given back once that has lasted for the unneeded time, the recheck and the drain. The
+//! subject of the promise is the node. It is judged again as long as it has the same pods; excused is a subject that did not
+//! run, was refused something or ordered, for that time, a pool at its minimum, paused or rolled out, a node that is annotated
+//! to stay or well used by daemons, and most nodes being unready.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,7 @@
-//! SF-13. After each start, no server is given back on whose node a pod that is no resident has run for the
-//! whole unneeded time, and which nobody asked to go.
+//! SF-13. After each start, no server is given back on whose node a pod that is no resident has run for the whole unneeded time,
+//! and which nobody asked to go. The subject of the promise is the single pod; each give-back is judged. Excused is who has
+//! asked the pod to go in this removal, whatever the answer, and pods below the priority cutoff. Latency is not: the unneeded
+//! time is long.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! SF-07. A pod with a volume on the disk of its node keeps it, unless the volumes are named as safe, or the
-//! subject was told otherwise. Such a pod is neither evicted, nor is the server given back under it. A node
-//! with nothing but pods whose storage keeps nobody is given back, as in SF-05.
+//! SF-07. A pod with a volume on the disk of its node keeps it, unless the volumes are named as safe, or the subject was told
+//! otherwise. Such a pod is neither evicted, nor is the server given back under it. A node with nothing but pods whose storage
+//! keeps nobody is given back, as in SF-05. The subject of the promise is the single pod, and for the last part the node. Each
+//! eviction and each give-back is judged, by the moment at which the removal was decided. Pods below the priority cutoff keep
+//! nothing. What excuses a node that is kept stands in SF-05.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! SF-10. The taint is seen before each eviction, whether the removal comes to its end or not, and, by the delay after it, before
-//! the give-back of the server; and no pod that was on the node two loops before the taint still runs there
-//! when the server is given back, unless it was granted to go, or told so without an answer, in this very drain.
+//! SF-10. The taint is seen before each eviction, whether the removal comes to its end or not, and, by the delay after it,
+//! before the give-back of the server; and no pod that was on the node two loops before the taint still runs there when the
+//! server is given back, unless it was granted to go, or told so without an answer, in this very drain. The subject of the
+//! promise is the node; each eviction and each give-back is judged. Not counted is the clearing away of an order, and pods below
+//! the priority cutoff. Nothing else excuses it; seconds are granted on both sides of the taint.
 //!
 //! The smallest history that violates it:
 //!

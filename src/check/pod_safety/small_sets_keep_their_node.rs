@@ -1,6 +1,8 @@
 //! SF-09. With a minimum of replicas asked for, a pod of a replica set or replication controller of which fewer pods are there
 //! keeps its node. Pods that are ending count, so that one that is being replaced is not missed; and a pod annotated as safe to
-//! evict does not block.
+//! evict does not block. The subject of the promise is the single pod; each eviction and each give-back is judged, by the moment
+//! at which the removal was decided. Pods below the priority cutoff keep nothing. A set that shrinks within a second convicts
+//! nobody.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,6 +1,8 @@
-//! SF-04. A pod of kube-system that is no resident of its node and has no disruption budget keeps it; where
-//! the subject has a timer for it, until it is so old. Such a pod is neither evicted, nor is the server
-//! given back under it.
+//! SF-04. A pod of kube-system that is no resident of its node and has no disruption budget keeps it; where the subject has a
+//! timer for it, until it is so old. Such a pod is neither evicted, nor is the server given back under it. The subject of the
+//! promise is the single pod; each eviction and each give-back is judged, by the moment at which the removal was decided. Pods
+//! below the priority cutoff keep nothing, nor does one with a budget that nobody can read. Two seconds are granted at the end
+//! of its time.
 //!
 //! The smallest history that violates it:
 //!

@@ -1,5 +1,6 @@
-//! SF-06. A pod that is annotated as not safe to evict keeps its node. Such a pod is neither evicted, nor is
-//! the server given back under it.
+//! SF-06. A pod that is annotated as not safe to evict keeps its node. Such a pod is neither evicted, nor is the server given
+//! back under it. The subject of the promise is the single pod; each eviction and each give-back is judged, by the moment at
+//! which the removal was decided. Pods below the priority cutoff keep nothing. Seconds around that moment convict nobody.
 //!
 //! The smallest history that violates it:
 //!
