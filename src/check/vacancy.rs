@@ -6,7 +6,7 @@ use mock_clock::Time;
 
 use super::Tally;
 use super::scene::Scene;
-use crate::history::query::{Node, Spell};
+use crate::history::query::{GiveBack, Node, Spell};
 use crate::terms::{Pool, SubjectOption, Timer};
 
 /// A node of a pool with nothing on it.
@@ -44,7 +44,7 @@ pub(super) fn vacancies<'s>(scene: &'s Scene<'_>, ready: bool) -> Vec<Vacancy<'s
 }
 
 /// Judges that a vacancy ends with a give-back once it has lasted so long from `since` on. Whatever may excuse the subject
-/// leaves it out.
+/// leaves that time out; a vacancy that goes on is judged again after it, and after a give-back that failed.
 pub(super) fn goes(
     scene: &Scene<'_>,
     tally: &mut Tally,
@@ -53,18 +53,32 @@ pub(super) fn goes(
     lasting: Duration,
 ) {
     let until = vacancy.spell.to.unwrap_or(scene.end);
-    let Some(awake) = scene.awake_from(since.max(vacancy.spell.from), until) else { return };
-    let deadline = deadline(scene, awake, lasting);
-    let asked = |back: &&crate::history::query::GiveBack| {
-        back.server == vacancy.server && back.began >= vacancy.spell.from && back.began <= deadline
-    };
-    if scene.give_backs.iter().any(|back| asked(&back)) {
-        tally.exercised();
-    } else if vacancy.spell.spans(awake, deadline) && nothing_excuses(scene, vacancy, awake, deadline) {
-        let lasted = (deadline - vacancy.spell.from).as_secs();
-        let says =
-            format!("{} had nothing on it for {lasted} s, and its server was not given back", vacancy.node);
-        tally.violated(says, [vacancy.spell.began]);
+    let failure = scene.timer(Timer::DelayAfterFailure).unwrap_or_default();
+    let (mut asked_from, mut from) = (vacancy.spell.from, since.max(vacancy.spell.from));
+    while let Some(awake) = scene.awake_from(from, until) {
+        let deadline = deadline(scene, awake, lasting);
+        let asked: Vec<&GiveBack> = scene
+            .give_backs
+            .iter()
+            .filter(|back| back.server == vacancy.server && back.began >= asked_from && back.began <= deadline)
+            .collect();
+        if let Some(last) = asked.last() {
+            tally.exercised();
+            if asked.iter().any(|back| back.taken()) {
+                return;
+            }
+            (asked_from, from) = (last.ended, last.ended + failure);
+        } else if !vacancy.spell.spans(awake, deadline) {
+            return;
+        } else if nothing_excuses(scene, vacancy, awake, deadline) {
+            let lasted = (deadline - vacancy.spell.from).as_secs();
+            let says =
+                format!("{} had nothing on it for {lasted} s, and its server was not given back", vacancy.node);
+            tally.violated(says, [vacancy.spell.began]);
+            return;
+        } else {
+            (asked_from, from) = (deadline, deadline);
+        }
     }
 }
 

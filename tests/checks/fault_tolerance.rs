@@ -126,7 +126,7 @@ fn of_the_cloud() -> Vec<Case> {
             "unknown",
             list(Story::new().node(0, 1, "small"), 600, 200).removal(700, 1).end(2000),
         ),
-        ("FT-16", "undone", "held", refused().untaint(712, "small-1").end(2000)),
+        ("FT-16", "undone", "held", refused().untaint(712, "small-1").end(1500)),
         ("FT-16", "tried_again", "held", refused().give_back(740, 1).end(2000)),
         ("FT-16", "left_so", "violated", refused().end(2000)),
         ("FT-16", "writes_of_nodes_are_refused_as_well", "unknown", {
@@ -388,7 +388,7 @@ fn of_the_subject() -> Vec<Case> {
             story.give_back(705, 1).end(2000)
         }),
         ("FT-10", "one_replica", "unknown", Story::new().node(0, 1, "small").removal(700, 1).end(2000)),
-        ("FT-13", "cleared", "held", left().untaint(730, "small-1").end(2000)),
+        ("FT-13", "cleared", "held", left().untaint(730, "small-1").end(1500)),
         ("FT-13", "given_back", "held", left().give_back(730, 1).end(2000)),
         ("FT-13", "left_so", "violated", left().end(2000)),
         ("FT-13", "left_long_after_a_fault", "violated", {

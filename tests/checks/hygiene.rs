@@ -279,7 +279,7 @@ fn of_ends_and_events() -> Vec<Case> {
             "unknown",
             Story::new().pending(100, "web-1").order(112, "small", 7).node(150, 7, "small").end(900),
         ),
-        ("HY-10", "taint_cleared", "held", ended(draining()).untaint(730, "small-1").end(2000)),
+        ("HY-10", "taint_cleared", "held", ended(draining()).untaint(730, "small-1").end(1500)),
         ("HY-10", "taint_left", "violated", ended(draining()).end(2000)),
         (
             "HY-10",

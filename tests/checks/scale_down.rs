@@ -1,6 +1,7 @@
 //! Stories about giving nodes back.
 
-use scaleproof::terms::Timer;
+use scaleproof::history::CallEvent;
+use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
 use super::Case;
@@ -9,6 +10,12 @@ use super::story::Story;
 /// A node whose only pod leaves it at 100 s.
 fn emptied() -> Story {
     Story::new().node(0, 1, "small").runs(10, "web-1", "small-1").pod_gone(100, "web-1")
+}
+
+/// Its server is not taken back at the first attempt.
+fn failed_once() -> Story {
+    let story = emptied().taint(715, "small-1", "ToBeDeletedByClusterAutoscaler");
+    story.give_back_refused(723, 1, 423).untaint(724, "small-1")
 }
 
 /// Two nodes used to three quarters; the second stays so.
@@ -48,6 +55,12 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SD-01", "gone_as_soon_as_it_came", "violated", {
             Story::new().node(100, 1, "small").removal(400, 1).end(2000)
         }),
+        ("SD-01", "kept_after_a_trouble", "violated", {
+            let list = |call: &mut CallEvent| call.status = 503;
+            emptied().call(500, Api::Cloud, "GET", "/v1/servers", list).end(4000)
+        }),
+        ("SD-01", "a_removal_that_failed_is_tried_again", "held", failed_once().removal(1100, 1).end(4000)),
+        ("SD-01", "a_removal_that_failed_is_given_up", "violated", failed_once().end(4000)),
         ("SD-01", "at_its_minimum", "unknown", kept().end(2000)),
         ("SD-01", "history_ends_too_soon", "unknown", emptied().end(800)),
         ("SD-10", "gone_in_time", "held", unready().removal(1330, 1).end(3000)),
@@ -98,7 +111,7 @@ fn failures() -> Vec<Case> {
         ("SD-03", "tried_again_too_soon", "violated", failed().removal(900, 1).end(2000)),
         ("SD-03", "goes_on_with_another", "violated", failed().removal(800, 2).end(2000)),
         ("SD-03", "goes_on_with_another_pool", "held", {
-            failed().pool("big", 0, 3, 8000).node(1, 9, "big").removal(800, 9).end(2000)
+            failed().pool("big", 0, 3, 8000).node(1, 9, "big").removal(800, 9).end(1500)
         }),
         ("SD-03", "after_a_restart", "unknown", {
             failed().killed(720, 0).started(722, 0).removal(800, 1).end(2000)
@@ -247,7 +260,7 @@ fn removals() -> Vec<Case> {
         }),
         ("SD-11", "left_to_others", "held", emptied().removal(715, 1).end(2000)),
         ("SD-11", "deleted", "violated", {
-            let api = scaleproof::terms::Api::Kubernetes;
+            let api = Api::Kubernetes;
             emptied().removal(715, 1).call(724, api, "DELETE", "/api/v1/nodes/small-1", |_| {}).end(2000)
         }),
         ("SD-11", "nothing_goes", "unknown", Story::new().node(0, 1, "small").end(900)),
