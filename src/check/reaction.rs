@@ -203,7 +203,8 @@ fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     })
 }
 
-/// Whether a pool would take a pod for certain: it fits, there is room to the maximum, and no reason to leave it alone.
+/// Whether a pool would take a pod for certain: it fits, its machines are sold, there is room to the maximum, and no reason to
+/// leave it alone.
 pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
     let backoff = scene.longest_back_off();
     let full = |at| {
@@ -213,6 +214,7 @@ pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: T
     fit(scene, pod, pool).sure()
         && !full(from)
         && !full(to)
+        && !scene.sells_nothing(pool, from, to)
         && !scene.hands_off(&pool.name, from, to)
         && !scene.may_back_off(&pool.name, from - backoff, to)
 }

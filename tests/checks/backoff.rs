@@ -80,6 +80,8 @@ pub(crate) fn cases() -> Vec<Case> {
             "unknown",
             Story::new().pending(100, "web-1").order_refused(112, "small", 8, 412).end(900),
         ),
+        ("BO-07", "nothing_else_fits", "unknown", retired().pool("small", 0, 0, 4000).end(900)),
+        ("SU-01", "what_it_fits_is_no_longer_sold", "unknown", retired().pool("small", 0, 0, 4000).end(900)),
         ("BO-07", "sound_one_ordered", "held", retired().order(112, "small", 7).end(900)),
         ("BO-07", "nothing_ordered", "violated", retired().end(900)),
         ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(900)),

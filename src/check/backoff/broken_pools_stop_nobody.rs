@@ -57,14 +57,7 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-/// The pools whose machines are not sold at a moment, by the faults that the plan names.
+/// The pools whose machines are not sold at a moment.
 fn broken<'s>(scene: &'s Scene<'_>, at: Time) -> impl Iterator<Item = &'s Pool> {
-    let steps = scene.history.header.plan["steps"].as_array().into_iter().flatten();
-    let retired = steps.filter_map(move |step| {
-        let hurt = &step["act"]["hurt"];
-        let (name, trouble) = (hurt["name"].as_str()?, &hurt["fault"]["cloud"]);
-        let hurts = scene.faults.iter().any(|fault| fault.name == name && fault.spell.covers(at));
-        (trouble["kind"] == "retired" && hurts).then(|| trouble["server_type"].as_str()).flatten()
-    });
-    retired.flat_map(|machine| scene.pools().iter().filter(move |pool| pool.machine == machine))
+    scene.pools().iter().filter(move |pool| scene.unsold(pool).iter().any(|spell| spell.covers(at)))
 }

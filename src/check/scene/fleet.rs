@@ -6,13 +6,15 @@ use std::time::Duration;
 use mock_clock::Time;
 
 use super::{Scene, TIE};
-use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Server, Track};
-use crate::terms::{Provider, Timer};
+use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Server, Spell, Track};
+use crate::terms::{Pool, Provider, Timer};
 
+/// For so long a list of machine types is believed; no flag shortens that.
+const TYPES: Duration = Duration::from_secs(600);
 /// For so long Karpenter's providers do not ask again for what was sold out: three minutes, and five in some.
 const SOLD_OUT: Duration = Duration::from_secs(300);
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
     pub(super) fn index(&mut self) {
         for (index, order) in self.orders.iter().enumerate() {
             if let Some(server) = self.server_of(order) {
@@ -178,6 +180,24 @@ impl Scene<'_> {
                 self.timer(Timer::BackoffMax).unwrap_or(Duration::MAX)
             }
         }
+    }
+
+    /// When the machines of a pool were not sold, by the faults that the plan names.
+    pub(in crate::check) fn unsold(&self, pool: &Pool) -> Vec<Spell> {
+        let steps = self.history.header.plan["steps"].as_array().into_iter().flatten();
+        let retired = steps.filter_map(|step| {
+            let hurt = &step["act"]["hurt"];
+            let (name, trouble) = (hurt["name"].as_str()?, &hurt["fault"]["cloud"]);
+            let concerns = trouble["kind"] == "retired" && trouble["server_type"] == pool.machine.as_str();
+            concerns.then_some(name)
+        });
+        let spells = |name: &'a str| self.faults.iter().filter(move |fault| fault.name == name);
+        retired.flat_map(spells).map(|fault| fault.spell).collect()
+    }
+
+    /// Whether a pool had, or was believed to have, no machines that are sold at any moment between two.
+    pub(in crate::check) fn sells_nothing(&self, pool: &Pool, from: Time, to: Time) -> bool {
+        pool.also.is_empty() && self.unsold(pool).iter().any(|spell| spell.touches(from - TYPES, to))
     }
 
     /// Whether an order for a pool was refused or lost between two moments, or a server of it never came: it may be in back-off.
