@@ -103,6 +103,10 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = two_pools().server(0, 8, "fast").node_unready(0, 8, "fast");
             story.pending(2000, "web-1").end(2400)
         }),
+        ("SU-01", "what_never_came_is_no_excuse_for_ever", "violated", {
+            let story = Story::new().pending(90, "web-0").order(100, "small", 7).pod_gone(200, "web-0");
+            story.pending(5000, "web-1").end(6000)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");

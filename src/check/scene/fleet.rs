@@ -218,7 +218,8 @@ impl<'a> Scene<'a> {
         self.orders.iter().any(|order| failed(order) || overdue(order)) || self.give_backs.iter().any(cleared)
     }
 
-    /// Whether a server that was there between two moments had not been made in its time by the second, or had no ready node.
+    /// Whether a server that was there between two moments had not been made in its time by the second, or had no ready node, and
+    /// that time ended no earlier: it fails once, however long it stays.
     fn is_missed(&self, order: &Order, server: u64, from: Time, to: Time) -> bool {
         let Some(track) = self.servers.get(&server) else { return false };
         let runs = track.ever(order.began, to, |server| server.status == "running");
@@ -228,6 +229,7 @@ impl<'a> Scene<'a> {
         track.ever(from, to, |_| true)
             && !self.given_back(server, from)
             && due <= to + self.slack()
+            && from <= due + self.listing()
             && self.ready(server).is_none_or(|ready| ready > to)
     }
 }
