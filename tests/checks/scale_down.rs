@@ -192,6 +192,12 @@ fn removals() -> Vec<Case> {
             let story = tried(tried(loaded(), 700, "small-1", "web-1"), 800, "small-2", "web-3");
             tried(story, 900, "small-1", "web-1").end(2000)
         }),
+        ("SD-04", "given_up_and_taken_up_again", "held", {
+            let story = drained().evict(700, "web-1", 429).untaint(702, "small-1");
+            let story = story.taint(790, "small-2", tainted).evict(800, "web-2", 201);
+            let story = story.pod_gone(802, "web-2").give_back(810, 2).taint(1190, "small-1", tainted);
+            story.evict(1200, "web-1", 201).pod_gone(1203, "web-1").give_back(1210, 1).end(2000)
+        }),
         ("SD-04", "beside_one_with_daemons_only", "held", {
             let mut agent = agent.clone();
             agent["metadata"]["annotations"] =

@@ -51,10 +51,11 @@ fn check(history: &History) -> Verdict {
             }
         }
     }
-    for drain in &mut drains {
-        let mut ends =
-            scene.removals().filter(|(back, name, _)| *name == drain.node && back.began >= drain.from);
-        drain.to = ends.next().map_or(drain.to, |(back, _, _)| back.began);
+    for (back, name, _) in scene.removals() {
+        let ends = |drain: &&mut Drain| drain.node == name && drain.from <= back.began;
+        if let Some(drain) = drains.iter_mut().rev().find(ends) {
+            drain.to = drain.to.max(back.began);
+        }
     }
     for (index, drain) in drains.iter().enumerate() {
         tally.exercised();
