@@ -8,7 +8,7 @@ use super::fit::{Fit, Misfit, fit, need};
 use super::scene::{Scene, TIE};
 use super::{Tally, Verdict};
 use crate::history::History;
-use crate::history::query::{DISRUPTED_TAINTS, Node, Order, Pod, Spell};
+use crate::history::query::{DISRUPTED_TAINTS, Node, Order, Pod, Spell, Track};
 use crate::terms::{Pool, Provider, SubjectOption, Timer};
 
 /// Orders without the repetitions that a client makes of one and the same.
@@ -21,14 +21,20 @@ pub(super) fn first_attempts<'s>(scene: &'s Scene<'_>) -> impl Iterator<Item = &
 }
 
 /// The pods that were waiting when an order was decided, with the events that show them: two loops and a few calls back at most.
+/// One that was nominated for a part of that time was not for another.
 pub(super) fn waiting<'s>(scene: &'s Scene<'_>, order: &Order) -> Vec<(&'s Pod, usize)> {
-    let from = order.began - scene.slack();
-    let spells = |pod: &'s crate::history::query::Track<Pod>| {
-        let spell: Option<Spell> =
-            pod.spells(Pod::waits).into_iter().find(|spell| spell.touches(from, order.began + TIE));
-        spell.and_then(|spell| Some((pod.at(spell.from)?, spell.began)))
+    let (from, to) = (order.began - scene.slack(), order.began + TIE);
+    let waited = |track: &'s Track<Pod>| {
+        let spell = waits(track).into_iter().find(|spell| spell.touches(from, to))?;
+        Some((track.at(spell.from)?, spell.began))
     };
-    scene.pods.values().filter_map(spells).collect()
+    scene.pods.values().filter_map(waited).collect()
+}
+
+/// When a pod waited, first without being nominated, then being so.
+fn waits(track: &Track<Pod>) -> Vec<Spell> {
+    let spells = |nominated: bool| track.spells(move |pod| pod.waits() && pod.nominated == nominated);
+    [false, true].into_iter().flat_map(spells).collect()
 }
 
 /// Those of them for which it may have been placed: pods that its pool can never take have nothing to do with it.
@@ -75,7 +81,7 @@ pub(super) fn never_bought_for(
             }
         }
         for track in scene.pods.values() {
-            for spell in track.spells(Pod::waits) {
+            for spell in waits(track) {
                 let Some(pod) = track.at(spell.from) else { continue };
                 let fails = scene.pools().iter().any(|pool| fit(scene, pod, pool).fails_by(misfit));
                 let until = spell.from + reaction + scene.slack();

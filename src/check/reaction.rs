@@ -59,9 +59,10 @@ fn throughout(scene: &Scene<'_>, window: Duration, misled: bool) -> Tally {
     tally
 }
 
+/// Who is nominated waits for others to make room, and for nothing that could be bought.
 fn each_wait(scene: &Scene<'_>, tally: &mut Tally, mut judge: impl FnMut(&mut Tally, &Pod, &Spell)) {
     for track in scene.pods.values() {
-        for spell in track.spells(Pod::waits) {
+        for spell in track.spells(|pod| pod.waits() && !pod.nominated) {
             if let Some(pod) = track.at(spell.from) {
                 judge(tally, pod, &spell);
             }

@@ -14,6 +14,10 @@ pub(crate) fn cases() -> Vec<Case> {
     let picky = json!({"spec": {"nodeSelector": {"disk": "fast"}}});
     let cheap = json!({"spec": {"priority": -100}});
     let nominated = json!({"status": {"nominatedNodeName": "small-1"}});
+    let no_longer = || {
+        let story = Story::new().pending_as(100, "vip-1", nominated.clone());
+        story.object(300, "Pod", "default/vip-1", json!({"status": {"nominatedNodeName": null}}))
+    };
     let delayed =
         json!({"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": "2m"}}});
     let tiny = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}});
@@ -107,6 +111,10 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = Story::new().pending(90, "web-0").order(100, "small", 7).pod_gone(200, "web-0");
             story.pending(5000, "web-1").end(6000)
         }),
+        ("SU-01", "it_is_nominated_meanwhile", "unknown", {
+            Story::new().pending(100, "vip-1").object(105, "Pod", "default/vip-1", nominated.clone()).end(900)
+        }),
+        ("SU-01", "it_is_nominated_no_longer", "violated", no_longer().end(900)),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");
@@ -204,8 +212,13 @@ pub(crate) fn cases() -> Vec<Case> {
             "SU-06",
             "bought_for_it",
             "violated",
-            Story::new().pending_as(100, "vip-1", nominated).order(112, "small", 7).end(900),
+            Story::new().pending_as(100, "vip-1", nominated.clone()).order(112, "small", 7).end(900),
         ),
+        ("SU-06", "bought_when_it_was_so_no_longer", "held", no_longer().order(312, "small", 7).end(900)),
+        ("SU-06", "bought_when_it_had_come_to_be_so", "violated", {
+            let story = Story::new().pending(100, "vip-1");
+            story.object(200, "Pod", "default/vip-1", nominated.clone()).order(312, "small", 7).end(900)
+        }),
         ("SU-06", "nobody_is_nominated", "unknown", with_web().order(112, "small", 7).end(900)),
         (
             "SU-07",
