@@ -18,6 +18,13 @@ pub(crate) fn cases() -> Vec<Case> {
         let story = Story::new().pool("other", 0, 3, 4000).pending(100, "web-1");
         story.order(112, "small", 7).order_refused(112, "small", 8, 412)
     };
+    let aside = |story: Story| {
+        let tolerates = json!([{"key": "aside", "operator": "Exists"}]);
+        let spec = json!({"spec": {"nodeSelector": {"disk": "fast"}, "tolerations": tolerates}});
+        let story = story.pool("aside", 0, 3, 4000).tainted("aside").labelled("disk", "fast");
+        story.pending_as(100, "db-1", spec)
+    };
+    let huge = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "1000"}}}]}});
     let retired = || {
         let trouble = json!({"kind": "retired", "server_type": "cx43"});
         let mut story = Story::new().pool("broken", 0, 3, 4000).but(|pool| pool.machine = "cx43".into());
@@ -54,6 +61,12 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-01", "nothing_is_refused", "unknown", waits().order(112, "small", 7).end(3000)),
         ("BO-02", "the_other_one", "held", rivals().order(125, "big", 8).end(300)),
         ("BO-02", "nobody", "violated", rivals().end(300)),
+        ("BO-02", "another_one_for_others", "violated", {
+            aside(rivals()).order(125, "aside", 9).end(300)
+        }),
+        ("BO-02", "who_it_was_for_went", "unknown", {
+            rivals().pod_gone(130, "web-1").pending_as(50, "huge", huge).end(300)
+        }),
         ("BO-02", "no_other_one", "unknown", refused(&[112]).end(300)),
         ("BO-03", "tried_again", "held", refused(&[112]).order(420, "small", 8).end(1000)),
         ("BO-03", "never_again", "violated", refused(&[112]).end(3000)),

@@ -14,14 +14,17 @@ use std::time::Duration;
 
 use mock_clock::Time;
 
-use crate::check::backoff::batches::batches;
+use crate::check::arrivals::comes;
+use crate::check::backoff::batches::{Batch, batches};
+use crate::check::causes::candidates;
+use crate::check::fit::fit;
 use crate::check::reaction::rivals;
 use crate::check::scene::{Scene, TIE, timed, went_wrong};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::query::{Order, Pod, Track};
+use crate::history::query::{Pod, Track};
 use crate::history::{History, What};
-use crate::terms::Timer;
+use crate::terms::{Pool, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("BO-02"),
@@ -40,37 +43,44 @@ fn check(history: &History) -> Verdict {
         let mut tally = Tally::default();
         for pool in scene.pools() {
             for batch in batches(scene, &pool.name).iter().filter(|batch| batch.failed()) {
-                let until = batch.ended + reaction + scene.slack();
-                let rivals = rivals(scene, batch.orders[0]);
-                let elsewhere = |order: &Order| {
-                    order.pool.as_deref() != Some(&pool.name)
-                        && order.began > batch.began
-                        && order.began <= until
-                };
-                let pods: Vec<&Track<Pod>> = scene
-                    .pods
-                    .values()
-                    .filter(|track| track.always(batch.began - TIE, until, Pod::waits))
-                    .collect();
-                if rivals.is_empty() || !scene.watched(batch.began - scene.slack(), until) {
-                    continue;
-                }
-                if scene.orders.iter().any(elsewhere) {
-                    tally.exercised();
-                } else if !pods.is_empty()
-                    && only_refusals(scene, batch.began, until)
-                    && scene.upcoming(until, Duration::MAX).is_empty()
-                {
-                    let says = format!(
-                        "{} failed, and nothing was ordered in {} instead",
-                        pool.name, rivals[0].name
-                    );
-                    tally.violated(says, [batch.event()]);
-                }
+                judge(scene, &mut tally, pool, batch, reaction);
             }
         }
         tally.verdict("no order was refused that another pool could have stepped in for")
     })
+}
+
+fn judge(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, batch: &Batch<'_>, reaction: Duration) {
+    // What was taken of a batch is stood in until it is there.
+    let taken = batch.orders.iter().filter(|order| order.taken()).map(|order| scene.stands_until(order));
+    let until = taken.fold(batch.ended, Time::max) + reaction + scene.slack();
+    let rivals = rivals(scene, batch.orders[0]);
+    if rivals.is_empty() || !scene.watched(batch.began - scene.slack(), until) {
+        return;
+    }
+    let serves = |pod: &Pod| {
+        scene.orders.iter().any(|order| {
+            let other = order.pool.as_deref().filter(|other| *other != pool.name);
+            let fits = other.and_then(|other| scene.pool(other)).map(|other| fit(scene, pod, other));
+            fits.is_some_and(|fit| !fit.impossible()) && order.began > batch.began && order.began <= until
+        })
+    };
+    let waits = |track: &&Track<Pod>| track.always(batch.began - TIE, until, Pod::waits);
+    let kept_waiting = |pod: &&Pod| {
+        !fit(scene, pod, pool).impossible()
+            && rivals.iter().any(|rival| fit(scene, pod, rival).sure())
+            && !serves(pod)
+            && !comes(scene, pod, until)
+    };
+    let mut pods = scene.pods.values().filter(waits).filter_map(|track| track.at(batch.began));
+    let forgotten = pods.find(kept_waiting).filter(|_| only_refusals(scene, batch.began, until));
+    if let Some(pod) = forgotten {
+        let (pod, rival) = (pod.key(), &rivals[0].name);
+        let says = format!("{} failed, and nothing was ordered in {rival} or elsewhere for {pod}", pool.name);
+        tally.violated(says, [batch.event()]);
+    } else if candidates(scene, batch.orders[0], pool).iter().any(|(pod, _)| serves(pod)) {
+        tally.exercised();
+    }
 }
 
 /// Whether nothing went wrong between two moments but orders that the cloud refused.

@@ -94,6 +94,12 @@ impl Scene<'_> {
         self.busy.iter().any(|(began, ended)| *began <= to && *ended >= from)
     }
 
+    /// Until when it may have stood in an order.
+    pub(in crate::check) fn stands_until(&self, order: &Order) -> Time {
+        let same = self.orders.iter().zip(&self.busy).filter(|(other, _)| other.event == order.event);
+        same.map(|(_, (_, ended))| *ended).fold(order.ended, Time::max)
+    }
+
     /// Whether lists of the cloud said what was not so at any moment between two, or shortly before: lacked what was there,
     /// showed it twice, or lagged behind. Whoever believes them does not know what there is.
     pub(in crate::check) fn misled(&self, from: Time, to: Time) -> bool {
