@@ -75,6 +75,18 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-04", "nobody", "violated", never().end(3000)),
         (
             "BO-04",
+            "another_one_for_others",
+            "violated",
+            aside(never()).order(212, "aside", 9).node(250, 9, "aside").runs(260, "db-1", "aside-9").end(3000),
+        ),
+        (
+            "BO-04",
+            "who_waits_is_another",
+            "unknown",
+            aside(Story::new().pending(100, "web-1").order(112, "small", 7)).pod_gone(300, "web-1").end(3000),
+        ),
+        (
+            "BO-04",
             "it_comes",
             "unknown",
             never().node(200, 7, "small").runs(210, "web-1", "small-7").end(3000),

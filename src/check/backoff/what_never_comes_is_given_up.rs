@@ -11,13 +11,17 @@
 //!
 //! It does not catch whether the failing pool is left alone: that is BO-01.
 
+use mock_clock::Time;
+
+use crate::check::arrivals::comes;
 use crate::check::causes::first_attempts;
+use crate::check::fit::fit;
 use crate::check::reaction::takes;
-use crate::check::scene::{TIE, timed};
+use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Order, Pod};
+use crate::history::query::{Order, Pod, Track};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -38,37 +42,66 @@ fn check(history: &History) -> Verdict {
         for order in first_attempts(scene).filter(|order| order.taken()) {
             let Some(id) = scene.server_of(order) else { continue };
             let overdue = order.began + provision;
-            let until = overdue + reaction + scene.listing();
-            let elsewhere = |other: &&Order| {
-                other.began > order.began + TIE && other.began <= until && other.pool != order.pool
-            };
-            let next = scene.orders.iter().filter(elsewhere).map(|other| other.began).min();
-            // Whoever gets what it waits for waits no longer.
-            let judged = next.unwrap_or(until);
-            let never = scene.registered(id).is_none_or(|at| at > judged)
-                && scene.ready(id).is_none_or(|at| at > judged);
-            let waits =
-                scene.pods.values().filter(|track| track.always(order.began - TIE, judged - TIE, Pod::waits));
-            let pods: Vec<&Pod> = waits.filter_map(|track| track.at(order.began)).collect();
-            let others =
-                scene.pools().iter().filter(|pool| Some(pool.name.as_str()) != order.pool.as_deref());
-            let rival = others
-                .filter(|pool| pods.iter().any(|pod| takes(scene, pool, pod, order.began, overdue)))
-                .count();
-            if !never || rival == 0 || pods.is_empty() || !scene.watched(order.began, judged) {
-                continue;
-            }
-            if let Some(next) = next {
-                if next + TIE >= overdue {
-                    tally.exercised();
-                }
-            } else if scene.calm(order.ended + TIE, until) && scene.upcoming(overdue, provision).is_empty() {
+            let window = (overdue, overdue + reaction + scene.listing());
+            let ends: Vec<End> =
+                scene.pods.values().filter_map(|track| end(scene, order, id, track, window)).collect();
+            if ends.contains(&End::Forgotten) {
                 tally.violated(
                     format!("{} never became a node, and nothing was ordered elsewhere", order.name),
                     [order.event],
                 );
+            } else if ends.contains(&End::Served) {
+                tally.exercised();
             }
         }
         tally.verdict("every order became a node, or no other pool fitted")
     })
+}
+
+/// What came of a pod for which nothing came.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// Another pool was ordered from.
+    Served,
+    /// No other pool was, and nothing excuses that.
+    Forgotten,
+}
+
+/// What came of a pod that an order may have been placed for, and that another pool takes; nothing if it did not wait for so
+/// long, or was served before.
+fn end(
+    scene: &Scene<'_>,
+    order: &Order,
+    server: u64,
+    track: &Track<Pod>,
+    (overdue, until): (Time, Time),
+) -> Option<End> {
+    let pod = track.at(order.began)?;
+    let others = || scene.pools().iter().filter(|pool| Some(pool.name.as_str()) != order.pool.as_deref());
+    let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
+    let meant = pool.is_some_and(|pool| !fit(scene, pod, pool).impossible());
+    if !meant || !others().any(|pool| takes(scene, pool, pod, order.began, overdue)) {
+        return None;
+    }
+    let suits = |other: &&Order| {
+        let pool = others().find(|pool| Some(pool.name.as_str()) == other.pool.as_deref());
+        let in_time = other.began > order.began + TIE && other.began <= until;
+        in_time && pool.is_some_and(|pool| !fit(scene, pod, pool).impossible())
+    };
+    let next = scene.orders.iter().filter(suits).map(|other| other.began).min();
+    // Whoever gets what it waits for waits no longer.
+    let judged = next.unwrap_or(until);
+    let never = scene.registered(server).is_none_or(|at| at > judged)
+        && scene.ready(server).is_none_or(|at| at > judged);
+    let waits = track.always(order.began - TIE, judged - TIE, Pod::waits);
+    if !never || !waits || !scene.watched(order.began, judged) {
+        return None;
+    }
+    match next {
+        Some(next) => (next + TIE >= overdue).then_some(End::Served),
+        None => {
+            let alone = scene.calm(order.ended + TIE, until) && !comes(scene, pod, until);
+            alone.then_some(End::Forgotten)
+        }
+    }
 }
