@@ -113,6 +113,16 @@ fn conflicts() -> Vec<Case> {
             rivals().scale(112, "big", 1, 409).scale(125, "small", 1, 200).end(400)
         }),
         ("BO-06", "nothing_more", "violated", rivals().scale(112, "big", 1, 409).end(400)),
+        ("BO-06", "another_one_for_others", "held", {
+            let story = rivals().pool("fast", 0, 3, 4000).labelled("disk", "fast");
+            let story = story.group(0, "fast", 0, &bounds(0, 3)).pending_as(100, "db-1", picky());
+            let story = story.scale(112, "big", 1, 409).scale(118, "fast", 1, 200);
+            story.scale(123, "big", 1, 200).end(400)
+        }),
+        ("BO-06", "who_waits_is_another", "unknown", {
+            let story = rivals().pending_as(50, "db-1", picky()).scale(112, "big", 1, 409);
+            story.pod_gone(115, "web-1").end(400)
+        }),
         ("BO-06", "nobody_interferes", "unknown", rivals().scale(112, "big", 1, 200).end(400)),
         ("MM-09", "grows", "held", {
             limited().group(200, "small", 1, &bounds(0, 2)).scale(215, "small", 2, 200).end(600)
@@ -127,6 +137,11 @@ fn conflicts() -> Vec<Case> {
 /// A pod that needs most of a node.
 fn big() -> Value {
     json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "3500m", "memory": "1Gi"}}}]}})
+}
+
+/// A pod that no pool takes but one with fast disks.
+fn picky() -> Value {
+    json!({"spec": {"nodeSelector": {"disk": "fast"}}})
 }
 
 fn hands_off() -> Vec<Case> {

@@ -14,11 +14,16 @@
 
 use std::time::Duration;
 
+use mock_clock::Time;
+
+use crate::check::arrivals::comes;
+use crate::check::causes::candidates;
+use crate::check::fit::fit;
 use crate::check::scene::{Scene, timed};
 use crate::check::{CLUSTERAPI, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::ScaleWrite;
+use crate::history::query::{Pod, ScaleWrite};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -54,36 +59,55 @@ fn check(history: &History) -> Verdict {
 fn judge(scene: &Scene<'_>, tally: &mut Tally, write: &ScaleWrite, reaction: Duration) {
     let until = write.ended + reaction + scene.slack();
     let after = |other: &&ScaleWrite| other.event > write.event && other.began <= until && other.taken();
-    let mut grown = scene.scalings.iter().filter(after).filter(|other| other.more() > 0);
-    match grown.next() {
-        Some(next) if next.pool == write.pool => tally.exercised(),
-        Some(other) => {
-            tally.exercised();
-            let says = format!(
-                "{} met a conflict when it was scaled, and {} was scaled {} s later instead",
-                write.pool,
-                other.pool,
-                (other.began - write.ended).as_secs()
-            );
-            tally.violated(says, [write.event, other.event]);
-        }
-        None if scene.watched(write.began, until) && still_waits(scene, write, until) => {
-            tally.exercised();
-            let says = format!(
-                "{} met a conflict when it was scaled, and was not scaled within {} s",
-                write.pool,
-                (until - write.ended).as_secs()
-            );
-            tally.violated(says, [write.event]);
-        }
-        None => {}
+    let grown: Vec<&ScaleWrite> = scene.scalings.iter().filter(after).filter(|it| it.more() > 0).collect();
+    if let Some(other) = grown.iter().find(|other| is_instead(scene, write, other)) {
+        tally.exercised();
+        let says = format!(
+            "{} met a conflict when it was scaled, and {} was scaled {} s later instead",
+            write.pool,
+            other.pool,
+            (other.began - write.ended).as_secs()
+        );
+        tally.violated(says, [write.event, other.event]);
+    } else if grown.iter().any(|other| other.pool == write.pool) {
+        tally.exercised();
+    } else if scene.calm(write.began, until) && still_waits(scene, write, until) {
+        tally.exercised();
+        let says = format!(
+            "{} met a conflict when it was scaled, and was not scaled within {} s",
+            write.pool,
+            (until - write.ended).as_secs()
+        );
+        tally.violated(says, [write.event]);
     }
 }
 
-/// Whether a pod waited all the time.
-fn still_waits(scene: &Scene<'_>, write: &ScaleWrite, until: mock_clock::Time) -> bool {
-    let waits = |pod: &crate::history::query::Pod| pod.waits();
-    scene.pods.values().any(|track| track.spells(waits).iter().any(|spell| spell.spans(write.began, until)))
+/// Whether another pool was scaled for pods that the one which met the conflict would have taken as well, all of them.
+fn is_instead(scene: &Scene<'_>, write: &ScaleWrite, other: &ScaleWrite) -> bool {
+    let order = scene.orders.iter().find(|order| order.event == other.event);
+    let Some((order, pool)) = order.zip(scene.pool(&other.pool)).filter(|_| other.pool != write.pool) else {
+        return false;
+    };
+    let meant = candidates(scene, order, pool);
+    !meant.is_empty() && meant.iter().all(|(pod, _)| would_take(scene, write, pod, other.began))
+}
+
+/// Whether the pool of a write takes a pod for certain, but for the conflict.
+fn would_take(scene: &Scene<'_>, write: &ScaleWrite, pod: &Pod, to: Time) -> bool {
+    let Some(pool) = scene.pool(&write.pool) else { return false };
+    let room = |at| scene.live(&pool.name, at).len() < scene.max(pool, at) as usize;
+    fit(scene, pod, pool).sure()
+        && room(write.began)
+        && room(to)
+        && !scene.hands_off(&pool.name, write.began, to)
+}
+
+/// Whether a pod that its pool would take waited all the time, and nothing came for it.
+fn still_waits(scene: &Scene<'_>, write: &ScaleWrite, until: Time) -> bool {
+    scene.pods.values().filter(|track| track.always(write.began, until, Pod::waits)).any(|track| {
+        let took = |pod: &Pod| would_take(scene, write, pod, until) && !comes(scene, pod, until);
+        track.at(write.began).is_some_and(took)
+    })
 }
 
 /// Whether others changed the deployment again and again around a write.
