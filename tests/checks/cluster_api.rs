@@ -128,6 +128,12 @@ fn conflicts() -> Vec<Case> {
             limited().group(200, "small", 1, &bounds(0, 2)).scale(215, "small", 2, 200).end(600)
         }),
         ("MM-09", "stays", "violated", limited().group(200, "small", 1, &bounds(0, 2)).end(600)),
+        ("MM-09", "had_not_been_reached", "unknown", {
+            let story = Story::new().grouped().pool("small", 0, 2, 4000).group(0, "small", 1, &bounds(0, 2));
+            let story = story.machine_with_node(0, 1, "small").runs_as(10, "web-1", "small-1", big());
+            let story = story.pending_as(195, "web-2", big()).group(200, "small", 1, &bounds(0, 3));
+            story.scale(215, "small", 2, 200).end(600)
+        }),
         ("MM-09", "nobody_waits", "unknown", {
             limited().pod_gone(150, "web-2").group(200, "small", 1, &bounds(0, 2)).end(600)
         }),

@@ -11,12 +11,16 @@
 //!
 //! It does not catch a maximum that is lowered: MM-01 does.
 
+use std::time::Duration;
+
+use crate::check::arrivals::comes;
 use crate::check::fit::fit;
+use crate::check::reaction::takes;
 use crate::check::scene::{Scene, timed};
 use crate::check::{CLUSTERAPI, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Group, Pod, Seen};
+use crate::history::query::{Group, Order, Pod, Seen, Track};
 use crate::terms::{Pool, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -40,39 +44,42 @@ fn check(history: &History) -> Verdict {
         for pool in scene.pools() {
             let Some(track) = scene.groups.get(&pool.name) else { continue };
             for pair in track.seen.windows(2) {
-                if raised(&pair[0], &pair[1]) {
+                if raised(scene, pool, &pair[0], &pair[1]) {
                     judge(scene, &mut tally, pool, &pair[1], reaction);
                 }
             }
         }
-        tally.verdict("no maximum was raised while pods waited for it")
+        tally.verdict("no maximum that had been reached was raised while pods waited for it")
     })
 }
 
-fn raised(before: &Seen<Group>, after: &Seen<Group>) -> bool {
+/// Whether a maximum was raised that the pool had reached.
+fn raised(scene: &Scene<'_>, pool: &Pool, before: &Seen<Group>, after: &Seen<Group>) -> bool {
     let max = |seen: &Seen<Group>| seen.state.as_ref().and_then(|group| group.max);
-    max(before).zip(max(after)).is_some_and(|(before, after)| after > before)
+    let reached = |max: u32| scene.live(&pool.name, after.at).len() >= max as usize;
+    max(before).zip(max(after)).is_some_and(|(before, after)| after > before && reached(before))
 }
 
-fn judge(
-    scene: &Scene<'_>,
-    tally: &mut Tally,
-    pool: &Pool,
-    raised: &Seen<Group>,
-    reaction: std::time::Duration,
-) {
+fn judge(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, raised: &Seen<Group>, reaction: Duration) {
     let until = raised.at + reaction + scene.slack();
-    let wants = |pod: &Pod| pod.waits() && fit(scene, pod, pool).sure();
-    let mut pods = scene.pods.values();
-    let waits = pods.any(|track| track.spells(wants).iter().any(|spell| spell.spans(raised.at, until)));
-    let order = scene.orders.iter().find(|order| {
-        order.pool.as_deref() == Some(&pool.name) && order.began >= raised.at && order.began <= until
-    });
-    if order.is_some() {
+    let ordered = |order: &Order| raised.at <= order.began && order.began <= until;
+    let serves = |order: &Order, pod: &Pod| {
+        let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
+        ordered(order) && pool.is_some_and(|pool| !fit(scene, pod, pool).impossible())
+    };
+    let forgotten = |track: &Track<Pod>| {
+        let pod = track.at(raised.at).filter(|_| track.always(raised.at, until, Pod::waits));
+        pod.is_some_and(|pod| {
+            takes(scene, pool, pod, raised.at, until)
+                && !scene.orders.iter().any(|order| serves(order, pod))
+                && !comes(scene, pod, until)
+        })
+    };
+    if scene.orders.iter().any(|order| ordered(order) && order.pool.as_deref() == Some(&pool.name)) {
         tally.exercised();
-    } else if waits
-        && scene.free(raised.at, until)
-        && scene.upcoming(raised.at, scene.end - raised.at).is_empty()
+    } else if scene.free(raised.at, until)
+        && !scene.mostly_unready(raised.at)
+        && scene.pods.values().any(forgotten)
     {
         tally.exercised();
         let says = format!("{} may be larger, pods wait for it, and nothing was ordered", pool.name);
