@@ -91,6 +91,16 @@ pub(crate) fn cases() -> Vec<Case> {
             "held",
             enforced().order_refused(70, "small", 7, 503).killed(80, 0).end(900),
         ),
+        ("MM-04", "never_below", "unknown", {
+            let story = Story::new().pool("small", 1, 3, 4000).option("enforce_min", "true");
+            story.node(0, 1, "small").pending(60, "web-1").order(70, "small", 7).end(900)
+        }),
+        (
+            "MM-04",
+            "given_up_after_a_failure",
+            "violated",
+            enforced().order_refused(70, "small", 7, 503).end(6000),
+        ),
         ("MM-05", "left_alone", "held", above().end(1500)),
         ("MM-05", "shrunk", "violated", above().removal(700, 1).end(1500)),
         ("MM-05", "not_above", "unknown", Story::new().node(0, 1, "small").end(1500)),

@@ -17,8 +17,8 @@ use mock_clock::Time;
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::History;
 use crate::history::query::Order;
+use crate::history::{History, query};
 use crate::terms::{Pool, SubjectOption, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -39,47 +39,65 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     check,
 };
 
+/// Whoever has just been started may order before it counts as awake.
+const FIRST: Duration = Duration::from_secs(120);
+
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::CloudCache], |scene, [cache]| {
         if !scene.is_on(SubjectOption::EnforceMin) {
             return Tally::default().verdict("the minimum was not to be enforced");
         }
         let mut tally = Tally::default();
-        let moments = scene
-            .servers
-            .values()
-            .flat_map(|track| track.seen.iter().filter(|seen| seen.state.is_none()).map(|seen| seen.at));
-        let moments: Vec<Time> = moments.chain([scene.history.header.began]).collect();
         for pool in scene.pools() {
-            for from in moments.iter().filter_map(|at| scene.awake_from(*at, scene.end)) {
-                fills(scene, &mut tally, pool, from, from + cache + scene.slack());
+            for short in shortages(scene, pool) {
+                fills(scene, &mut tally, pool, &short, cache);
             }
         }
         tally.verdict("no pool was below its minimum")
     })
 }
 
-fn fills(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, from: Time, deadline: Time) {
+/// The moments from which on a pool may be below its minimum, and the events that show them: the first start, and each loss of a
+/// server of its own.
+fn shortages(scene: &Scene<'_>, pool: &Pool) -> Vec<(Time, usize)> {
+    let ours = scene.servers.iter().filter(|(id, _)| scene.pool_of(**id) == Some(&pool.name));
+    let gone = ours.flat_map(|(_, track)| track.seen.iter().filter(|seen| seen.state.is_none()));
+    let start = query::starts(scene.history).into_iter().next().map_or(0, |(_, event, _)| event);
+    gone.map(|seen| (seen.at, seen.event)).chain([(scene.history.header.began, start)]).collect()
+}
+
+/// Judges that something is ordered, again and again while the pool is below its minimum.
+fn fills(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, (lost, event): &(Time, usize), cache: Duration) {
     let short = |at| scene.live(&pool.name, at).len() < pool.min as usize;
     let begun = scene.history.header.began;
-    let since = if from < begun + Duration::from_secs(120) { begun } else { from - TIE };
-    let ordered = |order: &Order| {
-        order.pool.as_deref() == Some(&pool.name) && order.began >= since && order.began <= deadline
-    };
-    if scene.orders.iter().any(ordered) {
-        tally.exercised();
-        return;
-    }
-    let backoff = scene.timer(Timer::BackoffMax).unwrap_or(Duration::MAX);
+    let backoff = scene.longest_back_off();
     let limited = [SubjectOption::MaxNodesTotal, SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
-    if short(from)
-        && short(deadline)
-        && scene.free(from, deadline)
-        && limited.iter().all(|limit| scene.option(*limit).is_none())
-        && !scene.mostly_unready(from)
-        && !scene.may_back_off(&pool.name, from - backoff, deadline)
-    {
-        let says = format!("{} stayed below its minimum of {}, and nothing was ordered", pool.name, pool.min);
-        tally.violated(says, scene.history.events.len().checked_sub(1));
+    let mut next = scene.awake_from(*lost, scene.end);
+    let mut since = next.map(|from| if from < begun + FIRST { begun } else { from - TIE });
+    while let (Some(from), Some(asked)) = (next, since) {
+        let deadline = from + cache + scene.slack();
+        let ordered = |order: &Order| {
+            order.pool.as_deref() == Some(&pool.name) && order.began >= asked && order.began <= deadline
+        };
+        if !short(asked) && !short(from) {
+            return;
+        }
+        if scene.orders.iter().any(ordered) {
+            tally.exercised();
+        } else if short(from)
+            && short(deadline)
+            && scene.free(from, deadline)
+            && limited.iter().all(|limit| scene.option(*limit).is_none())
+            && !scene.mostly_unready(from)
+            && !scene.hands_off(&pool.name, from, deadline)
+            && !scene.may_back_off(&pool.name, from - backoff, deadline)
+        {
+            let says =
+                format!("{} stayed below its minimum of {}, and nothing was ordered", pool.name, pool.min);
+            tally.violated(says, [*event]);
+            return;
+        }
+        next = scene.awake_from(deadline, scene.end);
+        since = next;
     }
 }
