@@ -1,5 +1,6 @@
 //! Stories about minimum and maximum.
 
+use scaleproof::terms::Timer;
 use serde_json::json;
 
 use super::Case;
@@ -106,6 +107,10 @@ pub(crate) fn cases() -> Vec<Case> {
         ("MM-05", "not_above", "unknown", Story::new().node(0, 1, "small").end(1500)),
         ("MM-08", "kept", "held", least(1).server(70, 7, "small").end(2000)),
         ("MM-08", "removed", "violated", least(1).server(70, 7, "small").give_back(1000, 7).end(2000)),
+        ("MM-08", "not_made_in_its_time", "unknown", {
+            let story = least(1).timer(Timer::CreationTimeout, "15m").pending(100, "web-1");
+            story.order_slow(112, "small", 7).give_back(1013, 7).end(2000)
+        }),
         ("MM-08", "it_comes", "unknown", least(1).server(70, 7, "small").node(100, 7, "small").end(2000)),
         ("MM-06", "within", "held", limited().order(112, "small", 2).end(300)),
         (

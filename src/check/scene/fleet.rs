@@ -155,9 +155,13 @@ impl<'a> Scene<'a> {
             .servers
             .get(&back.server)
             .is_some_and(|track| track.ever(order.began, back.began, |server| server.status == "running"));
+        !made || (self.in_vain(order, back) && self.ready(back.server).is_none_or(|ready| ready > back.began))
+    }
+
+    /// Whether the time that an order has for its server to be made was just over when it was given back.
+    pub(in crate::check) fn in_vain(&self, order: &Order, back: &GiveBack) -> bool {
         let timeout = order.began + self.timer(Timer::CreationTimeout).unwrap_or_default();
-        let just_over = timeout <= back.began + TIE && back.began <= timeout + self.slack();
-        !made || (just_over && self.ready(back.server).is_none_or(|ready| ready > back.began))
+        timeout <= back.began + TIE && back.began <= timeout + self.slack()
     }
 
     /// Servers that were ordered before a moment, exist, and have no ready node yet.
