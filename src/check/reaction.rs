@@ -13,8 +13,8 @@ use super::arrivals::comes;
 use super::fit::fit;
 use super::scene::{Scene, TIE};
 use crate::history::What;
-use crate::history::query::{Order, Pod, Spell};
-use crate::terms::{Api, Pool, Provider, SubjectOption, Timer};
+use crate::history::query::{Node, Order, Pod, Spell};
+use crate::terms::{Api, Pool, Provider, SubjectOption, Taint, Timer};
 
 /// Judges for each pod that waits, and is chosen, that something is bought for it within `window` and the slack, once, when it
 /// begins to wait. Left out is whatever may excuse the subject: it did not run, was refused something, stood in an order, has
@@ -34,22 +34,36 @@ pub(super) fn reactions(scene: &Scene<'_>, window: Duration, chosen: impl Fn(&Po
 
 /// The same of all pods that wait, as long as they wait.
 pub(super) fn reactions_throughout(scene: &Scene<'_>, window: Duration) -> Tally {
-    throughout(scene, window, false)
+    reactions_while(scene, window, |_, _| true)
+}
+
+/// The same, for the times that begin while something is so.
+pub(super) fn reactions_while(
+    scene: &Scene<'_>,
+    window: Duration,
+    so: impl Fn(&Pod, Time) -> bool,
+) -> Tally {
+    throughout(scene, window, |pod, from, to| !scene.misled(from, to) && so(pod, from))
 }
 
 /// The same, where lists of the cloud said what was not so.
 pub(super) fn reactions_while_misled(scene: &Scene<'_>, window: Duration) -> Tally {
-    throughout(scene, window, true)
+    throughout(scene, window, |_, from, to| scene.misled(from, to))
 }
 
-fn throughout(scene: &Scene<'_>, window: Duration, misled: bool) -> Tally {
+fn throughout(
+    scene: &Scene<'_>,
+    window: Duration,
+    concerns: impl Fn(&Pod, Time, Time) -> bool,
+) -> Tally {
     let mut tally = Tally::default();
     each_wait(scene, &mut tally, |tally, pod, spell| {
-        let Some(wait) = Wait::of(scene, pod, spell, window, tally) else { return };
+        let mut of_no_concern = Tally::default();
+        let counts = if concerns(pod, spell.from, spell.from) { &mut *tally } else { &mut of_no_concern };
+        let Some(wait) = Wait::of(scene, pod, spell, window, counts) else { return };
         let (mut from, mut since) = (wait.ripe, spell.from - TIE);
         while wait.goes_on(from) {
-            let concerns = scene.misled(from, wait.deadline(from)) == misled;
-            if concerns && wait.judge(tally, from, since) {
+            if concerns(pod, from, wait.deadline(from)) && wait.judge(tally, from, since) {
                 break;
             }
             from = wait.deadline(from);
@@ -196,12 +210,38 @@ fn misses_an_image(scene: &Scene<'_>, from: Time, to: Time) -> bool {
 /// Whether a node that is there might take a pod, whatever the scheduler says of it.
 fn has_room(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
     scene.nodes.iter().any(|(name, track)| {
-        let Some(node) = track.at(at).filter(|node| node.takes_pods()) else { return false };
-        let used = scene.asked_of(name, at);
-        pod.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
-            && used.cpu_milli + pod.asks.cpu_milli <= node.room.cpu_milli
-            && used.memory_mib + pod.asks.memory_mib <= node.room.memory_mib
+        let node = track.at(at).filter(|node| node.takes_pods());
+        node.is_some_and(|node| suffices(scene, name, node, pod, at))
     })
+}
+
+/// Whether a node that something keeps pods away from, as a taint of that key does, has room for a pod.
+pub(super) fn has_barred_room(
+    scene: &Scene<'_>,
+    pod: &Pod,
+    at: Time,
+    key: &str,
+    barred: impl Fn(&Node) -> bool,
+) -> bool {
+    scene.nodes.iter().any(|(name, track)| {
+        let Some(node) = track.at(at).filter(|node| node.ready && !node.ending && barred(node)) else {
+            return false;
+        };
+        let minds = |taint: &Taint| {
+            !taint.key.starts_with(key)
+                && taint.effect != "PreferNoSchedule"
+                && !pod.tolerations.iter().any(|one| one.tolerates(taint))
+        };
+        !node.taints.iter().any(minds) && suffices(scene, name, node, pod, at)
+    })
+}
+
+/// Whether what is not asked for on a node suffices for a pod, and the node is one that it chooses.
+fn suffices(scene: &Scene<'_>, name: &str, node: &Node, pod: &Pod, at: Time) -> bool {
+    let used = scene.asked_of(name, at);
+    pod.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
+        && used.cpu_milli + pod.asks.cpu_milli <= node.room.cpu_milli
+        && used.memory_mib + pod.asks.memory_mib <= node.room.memory_mib
 }
 
 /// Whether a pool would take a pod for certain: it fits, its machines are sold, there is room to the maximum, and no reason to

@@ -109,7 +109,11 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SU-01", "what_it_fits_is_no_longer_sold", "unknown", retired().pool("small", 0, 0, 4000).end(900)),
         ("BO-07", "sound_one_ordered", "held", retired().order(112, "small", 7).end(900)),
         ("BO-07", "nothing_ordered", "violated", retired().end(900)),
-        ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(900)),
+        ("BO-07", "nothing_ordered_for_who_waited_before", "violated", {
+            let story = retired().pod_gone(110, "web-1").node(0, 1, "small").pending(40, "web-2");
+            story.object(200, "Node", "small-1", json!({"spec": {"unschedulable": true}})).end(900)
+        }),
+        ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(300)),
         (
             "BO-07",
             "all_are_sold",

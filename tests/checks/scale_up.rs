@@ -274,6 +274,14 @@ pub(crate) fn cases() -> Vec<Case> {
             cordoned().pending(100, "web-1").order(112, "small", 7).end(300),
         ),
         ("SU-15", "nothing_is_bought", "violated", cordoned().pending(100, "web-1").end(300)),
+        ("SU-15", "nothing_has_room", "unknown", {
+            let story = cordoned().runs(10, "web-8", "small-1").runs(10, "web-9", "small-1");
+            story.pending(100, "web-1").order(112, "small", 7).end(300)
+        }),
+        ("SU-15", "cordoned_while_it_waits", "violated", {
+            let story = Story::new().node(0, 1, "small").pending(70, "web-1");
+            story.object(90, "Node", "small-1", json!({"spec": {"unschedulable": true}})).end(900)
+        }),
         ("SU-15", "nothing_is_cordoned", "unknown", with_web().order(112, "small", 7).end(300)),
     ];
     cases.extend(of_maps_daemons_and_taints());
@@ -307,6 +315,9 @@ fn of_maps_daemons_and_taints() -> Vec<Case> {
     vec![
         ("SU-09", "ordered_all_the_same", "held", unmapped().order(112, "small", 7).end(900)),
         ("SU-09", "never_ordered", "violated", unmapped().end(900)),
+        ("SU-09", "the_map_goes_while_it_waits", "violated", {
+            mapped().gone(200, "ConfigMap", "kube-system/cluster-autoscaler-priority-expander").end(900)
+        }),
         ("SU-09", "the_map_is_there", "unknown", mapped().order(112, "small", 7).end(900)),
         ("SU-12", "not_ordered", "held", agent("3", json!({})).end(900)),
         ("SU-12", "ordered", "violated", agent("3", json!({})).order(112, "small", 7).end(900)),
@@ -326,6 +337,10 @@ fn of_maps_daemons_and_taints() -> Vec<Case> {
         ("SU-14", "another_one", "violated", starting().order(300, "small", 8).end(900)),
         ("SU-14", "no_room", "held", broken().order(112, "small", 7).end(900)),
         ("SU-14", "taken_for_room", "violated", broken().end(900)),
+        ("SU-14", "no_room_beside_what_runs_there", "unknown", {
+            let story = broken().runs(10, "web-8", "small-1").runs(10, "web-9", "small-1");
+            story.order(112, "small", 7).node(150, 7, "small").runs(151, "web-1", "small-7").end(900)
+        }),
         (
             "SU-14",
             "no_taint",

@@ -14,7 +14,7 @@
 use mock_clock::Time;
 
 use crate::check::fit::fit;
-use crate::check::reaction::reactions;
+use crate::check::reaction::reactions_while;
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
@@ -36,8 +36,8 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ReactionTime], |scene, [reaction]| {
-        let mut tally = reactions(scene, reaction * 2, |pod, spell| {
-            broken(scene, spell.from).any(|pool| !fit(scene, pod, pool).impossible())
+        let mut tally = reactions_while(scene, reaction * 2, |pod, at| {
+            broken(scene, at).any(|pool| !fit(scene, pod, pool).impossible())
         });
         for track in scene.pods.values() {
             for spell in track.spells(Pod::waits) {

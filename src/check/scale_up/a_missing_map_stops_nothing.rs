@@ -13,7 +13,7 @@
 
 use mock_clock::Time;
 
-use crate::check::reaction::reactions;
+use crate::check::reaction::reactions_while;
 use crate::check::scene::timed;
 use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -42,7 +42,7 @@ fn check(history: &History) -> Verdict {
         if scene.option(SubjectOption::Expander) != Some("priority") {
             return Tally::default().verdict("the priority expander was not asked for");
         }
-        reactions(scene, reaction * 2, |_, spell| !mapped(history, spell.from))
+        reactions_while(scene, reaction * 2, |_, at| !mapped(history, at))
             .verdict("no pod waited while there was no map of priorities")
     })
 }

@@ -1,4 +1,4 @@
-//! SU-15. Nodes that take no pods are no room: as SU-01, for pods that wait while a node is cordoned.
+//! SU-15. Nodes that take no pods are no room: as SU-01, for pods that wait while a cordoned node has room for them.
 //!
 //! The smallest history that violates it:
 //!
@@ -8,15 +8,14 @@
 //! 56 s  nothing has been ordered
 //! ```
 //!
-//! It does not catch whether the pod would have fitted the cordoned node: that any is cordoned is enough.
+//! It does not catch pods that keep away from others, or want of their node what the history does not tell.
 
-use mock_clock::Time;
-
-use crate::check::reaction::reactions;
+use crate::check::reaction::{has_barred_room, reactions_while};
 use crate::check::scene::timed;
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
+use crate::history::query::Node;
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -34,11 +33,13 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     check,
 };
 
+/// The taint that cordoned nodes are given.
+const CORDONED: &str = "node.kubernetes.io/unschedulable";
+
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ReactionTime], |scene, [reaction]| {
-        let cordoned =
-            |at: Time| scene.nodes.values().any(|track| track.at(at).is_some_and(|node| node.unschedulable));
-        reactions(scene, reaction, |_, spell| cordoned(spell.from))
-            .verdict("no pod waited while a node was cordoned")
+        let cordoned = |node: &Node| node.unschedulable;
+        reactions_while(scene, reaction, |pod, at| has_barred_room(scene, pod, at, CORDONED, cordoned))
+            .verdict("no pod waited while a cordoned node had room for it")
     })
 }

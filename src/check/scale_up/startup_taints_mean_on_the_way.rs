@@ -1,6 +1,6 @@
 //! SU-14. While nodes of a pool that are ready, have nothing on them and carry a startup taint suffice, together with what is on
 //! its way, for the pods that wait, nothing more is ordered there; until their startup time is over. And as SU-01, for pods
-//! that wait while a node carries a status taint: it is no room.
+//! that wait while a node with room for them carries a status taint: it is no room.
 //!
 //! The smallest history that violates it:
 //!
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use crate::check::causes::{candidates, fills_minimum, first_attempts};
 use crate::check::fit::{STARTUP_TAINT, STATUS_TAINT, need};
-use crate::check::reaction::reactions;
+use crate::check::reaction::{has_barred_room, reactions_while};
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
@@ -37,11 +37,9 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::ReactionTime, Timer::StartupTime], |scene, [reaction, startup]| {
-        let mut tally = reactions(scene, reaction, |_, spell| {
-            scene
-                .nodes
-                .values()
-                .any(|track| track.at(spell.from).is_some_and(|node| tainted(node, STATUS_TAINT)))
+        let out_of_service = |node: &Node| tainted(node, STATUS_TAINT);
+        let mut tally = reactions_while(scene, reaction, |pod, at| {
+            has_barred_room(scene, pod, at, STATUS_TAINT, out_of_service)
         });
         for order in first_attempts(scene) {
             let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
