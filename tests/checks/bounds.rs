@@ -119,6 +119,12 @@ pub(crate) fn cases() -> Vec<Case> {
             "violated",
             limited().order(112, "small", 2).order(150, "small", 3).end(300),
         ),
+        ("MM-06", "a_node_came_just_before", "held", {
+            limited().object(110, "Node", "metal", json!({})).order(112, "small", 2).end(300)
+        }),
+        ("MM-06", "one_never_came", "held", {
+            limited().order(112, "small", 2).order(1100, "small", 3).end(1300)
+        }),
         ("MM-06", "no_limit", "unknown", Story::new().pending(100, "web-1").order(112, "small", 7).end(300)),
         ("MM-07", "up_to_the_limit", "held", totals("9").order(112, "small", 7).end(300)),
         (
