@@ -12,11 +12,20 @@ pub(crate) fn cases() -> Vec<Case> {
             call.status = 403;
         })
     };
-    let slow = || {
-        let story = Story::new().pending(100, "web-1").order_slow(112, "small", 7);
-        story.call(150, Api::Cloud, "GET", "/v1/actions", |call| {
-            call.answer = Some(json!({"actions": [{"id": 1, "status": "running"}]}));
+    let look = |story: Story, second: u64, action: u64, status: &str| {
+        story.call(second, Api::Cloud, "GET", "/v1/actions", |call| {
+            call.query = format!("id={action}");
+            call.answer = Some(json!({"actions": [{"id": action, "status": status}]}));
         })
+    };
+    let slow = || {
+        let story = Story::new().pending(100, "web-1").server_as(112, 7, "small", "initializing");
+        let story = story.call(112, Api::Cloud, "POST", "/v1/servers", |call| {
+            call.request = Some(json!({"name": "small-7", "labels": {"hcloud/node-group": "small"}}));
+            call.status = 201;
+            call.answer = Some(json!({"server": {"id": 7}, "action": {"id": 1}}));
+        });
+        look(story, 150, 1, "running")
     };
     vec![
         ("CF-02", "its_time", "held", slow().give_back(412, 7).end(900)),
@@ -33,10 +42,13 @@ pub(crate) fn cases() -> Vec<Case> {
                 .end(2000),
         ),
         ("CF-02", "given_up_when_it_had_failed", "unknown", {
-            let story = slow().call(190, Api::Cloud, "GET", "/v1/actions", |call| {
-                call.answer = Some(json!({"actions": [{"id": 1, "status": "error"}]}));
-            });
-            story.give_back(200, 7).end(900)
+            look(slow(), 190, 1, "error").give_back(200, 7).end(900)
+        }),
+        ("CF-02", "given_up_while_another_is_made", "unknown", {
+            look(look(slow(), 190, 1, "error"), 195, 2, "running").give_back(200, 7).end(900)
+        }),
+        ("CF-02", "given_up_while_another_fails", "violated", {
+            look(slow(), 190, 2, "error").give_back(200, 7).end(900)
         }),
         ("CF-02", "made_in_time", "unknown", slow().server_as(180, 7, "small", "running").end(900)),
         ("CF-05", "starts", "held", forbidden(Story::new()).status(30).end(300)),

@@ -13,10 +13,12 @@
 
 use std::time::Duration;
 
+use crate::check::making::looks;
 use crate::check::scene::{TIE, timed, went_wrong};
 use crate::check::{Citation, Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
-use crate::history::{CallEvent, History, What};
+use crate::history::query::{GiveBack, Order};
+use crate::history::{History, What};
 use crate::terms::{Api, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -61,7 +63,7 @@ fn check(history: &History) -> Verdict {
             if unmade
                 && early
                 && scene.watched(order.began, back.began)
-                && still_running(history, order.event, back.event)
+                && still_running(history, order, id, back)
             {
                 let says = format!(
                     "server {id} was given up {} s after its order",
@@ -76,17 +78,14 @@ fn check(history: &History) -> Verdict {
     })
 }
 
-/// Whether the last answer about actions between two events said that all of them were running, and nothing went wrong.
-fn still_running(history: &History, from: usize, to: usize) -> bool {
-    let calls = history.events[from..to].iter().filter_map(|event| match &event.what {
-        What::Call(call) if call.to == Api::Cloud && !call.open => Some(call),
-        _ => None,
+/// Whether its making was looked at, and whenever it was, went on, and nothing else that was done to a server went wrong.
+fn still_running(history: &History, order: &Order, server: u64, back: &GiveBack) -> bool {
+    let looks = looks(history, order);
+    let mut before = looks.iter().filter(|look| look.event < back.event).peekable();
+    let done_to = format!("/servers/{server}/actions/");
+    let trouble = history.events[order.event..back.event].iter().any(|event| match &event.what {
+        What::Call(call) => call.to == Api::Cloud && call.path.contains(&done_to) && went_wrong(call),
+        _ => false,
     });
-    let calls: Vec<&CallEvent> = calls.collect();
-    let last =
-        calls.iter().rev().find(|call| call.path.ends_with("/actions")).and_then(|call| call.answer.as_ref());
-    let running = last.and_then(|answer| answer["actions"].as_array()).is_some_and(|actions| {
-        !actions.is_empty() && actions.iter().all(|action| action["status"] == "running")
-    });
-    running && !calls.iter().any(|call| went_wrong(call))
+    before.peek().is_some() && !trouble && before.all(|look| !look.failed && !look.bad_news)
 }
