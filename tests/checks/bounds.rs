@@ -82,6 +82,11 @@ pub(crate) fn cases() -> Vec<Case> {
             "unknown",
             least(1).pending(50, "web-1").order(62, "small", 7).end(900),
         ),
+        ("MM-03", "filled_for_a_pod_of_another_pool", "violated", {
+            let story = least(2).pool("fast", 0, 3, 4000).labelled("disk", "fast");
+            let picky = json!({"spec": {"nodeSelector": {"disk": "fast"}}});
+            story.pending_as(50, "db-1", picky).order(62, "small", 7).end(900)
+        }),
         ("MM-03", "enforced", "unknown", enforced().end(900)),
         ("MM-04", "filled", "held", enforced().order(20, "small", 7).order(20, "small", 8).end(900)),
         ("MM-04", "never_filled", "violated", enforced().end(900)),

@@ -1,4 +1,4 @@
-//! MM-03. Unless the minimum is to be enforced, an order convicts if no pod waited for two loops before it.
+//! MM-03. Unless the minimum is to be enforced, an order convicts if no pod that its pool could take waited for two loops before it.
 //! It is put to the test by a pool that stays below its minimum for as long as a removal takes while nothing
 //! waits.
 //!
@@ -9,11 +9,12 @@
 //! 10 s  POST /servers for pool small
 //! ```
 //!
-//! It does not catch orders that pods gave a reason for, wherever they fit.
+//! It does not catch orders that pods gave a reason for, nor one too many for them (SU-02).
 
 use mock_clock::Time;
 
 use crate::check::causes::{first_attempts, hopeless};
+use crate::check::fit::fit;
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -48,10 +49,12 @@ fn check(history: &History) -> Verdict {
         let waits = |pod: &Pod| pod.waits() && !hopeless(scene, pod);
         let waits = |from: Time, to: Time| scene.pods.values().any(|track| track.ever(from, to, waits));
         for order in first_attempts(scene) {
-            let window = scene.slack() * 2;
-            let later = order.began + TIE;
-            if !waits(order.began - window, later) && later <= scene.end {
-                let says = format!("{} was ordered though no pod waited", order.name);
+            let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
+            let (since, later) = (order.began - scene.slack() * 2, order.began + TIE);
+            let meant = |pod: &Pod| pod.waits() && !fit(scene, pod, pool).impossible();
+            if !scene.pods.values().any(|track| track.ever(since, later, meant)) && later <= scene.end {
+                let says =
+                    format!("{} was ordered in {} though no pod waited for it", order.name, pool.name);
                 tally.violated(says, [order.event]);
             }
         }
