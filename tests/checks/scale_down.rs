@@ -163,6 +163,8 @@ fn removals() -> Vec<Case> {
             story.give_back(713, 1).node(750, 7, "small").runs(760, "web-2", "small-7").end(2000)
         }),
         ("SD-02", "at_the_last_moment", "violated", ordered().removal(1195, 1).end(2000)),
+        // The loop that ordered had begun six seconds before.
+        ("SD-02", "as_long_after_its_loop_began", "held", ordered().removal(1207, 1).end(2000)),
         (
             "SD-02",
             "forgotten_by_a_restart",

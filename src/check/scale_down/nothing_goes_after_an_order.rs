@@ -1,5 +1,5 @@
 //! SD-02. No removal is decided within the delay after an order that the cloud took and whose server is
-//! still there, by the process that placed it.
+//! still there, by the process that placed it. The delay is counted from the loop in which it was placed, so one loop is granted.
 //!
 //! The smallest history that violates it:
 //!
@@ -40,7 +40,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 };
 
 fn check(history: &History) -> Verdict {
-    timed(history, [Timer::DelayAfterAdd], |scene, [delay]| {
+    timed(history, [Timer::DelayAfterAdd, Timer::ScanInterval], |scene, [delay, scan]| {
         let mut tally = Tally::default();
         let good = |order: &&Order| {
             let alive = |at: Time| {
@@ -56,7 +56,7 @@ fn check(history: &History) -> Verdict {
             let mut early = scene.removals().filter(|(back, _, _)| {
                 let decided = scene.decided(back);
                 decided > order.began + TIE * 2
-                    && decided + TIE < until
+                    && decided + scan + TIE < until
                     && scene.same(order.replica, order.began, decided)
             });
             if let Some((back, name, _)) = early.next() {
