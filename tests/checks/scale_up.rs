@@ -20,6 +20,11 @@ pub(crate) fn cases() -> Vec<Case> {
     };
     let delayed =
         json!({"metadata": {"annotations": {"cluster-autoscaler.kubernetes.io/pod-scale-up-delay": "2m"}}});
+    let too_many = {
+        let young = |story: Story, name: &str| story.pending_as(100, name, delayed.clone());
+        let story = ["web-2", "web-3", "web-4"].into_iter().fold(with_web(), young);
+        story.order(112, "small", 7).order(113, "small", 8).end(300)
+    };
     let tiny = json!({"spec": {"containers": [{"resources": {"requests": {"cpu": "500m"}}}]}});
     let two_pools = || Story::new().pool("fast", 0, 3, 4000).labelled("disk", "fast");
     let gpu = || Story::new().pool("gpu", 0, 3, 4000).tainted("gpu");
@@ -235,6 +240,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SU-07", "another_has_no_delay", "held", {
             with_web().pending_as(100, "web-2", delayed).order(112, "small", 7).end(300)
         }),
+        ("SU-07", "one_more_for_those_that_are_too_young", "violated", too_many),
         ("SU-07", "no_delay", "unknown", with_web().order(112, "small", 7).end(300)),
         ("SU-08", "the_highest", "held", ranked().pending(100, "web-1").order(112, "high", 7).end(300)),
         ("SU-08", "a_lower_one", "violated", ranked().pending(100, "web-1").order(112, "low", 7).end(300)),

@@ -1,5 +1,5 @@
-//! SU-07. An order convicts if all that waited for it were younger than the scale-up delay, by more than a
-//! tie and the second to which their creation is told.
+//! SU-07. An order convicts if pods waited for it that were younger than the scale-up delay, by more than a tie and the second to
+//! which their creation is told, and for those that were not, if there were any, enough was on its way.
 //!
 //! The smallest history that violates it:
 //!
@@ -10,13 +10,15 @@
 //!
 //! It does not catch an order that comes too late: that is SU-01, which grants the delay.
 
-use crate::check::causes::{candidates, fills_minimum, first_attempts};
+use crate::check::causes::{candidates, fills_minimum, first_attempts, knew_of};
+use crate::check::fit::need;
 use crate::check::reaction::ripe;
 use crate::check::scene::{Scene, TIE};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::Pod;
+use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-07"),
@@ -38,6 +40,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     let scene = Scene::of(history);
+    let provision = scene.timer(Timer::ProvisionTime).unwrap_or_default();
     let mut tally = Tally::default();
     for order in first_attempts(&scene) {
         let Some(pool) = order.pool.as_deref().and_then(|pool| scene.pool(pool)) else { continue };
@@ -52,8 +55,13 @@ fn check(history: &History) -> Verdict {
         }
         tally.exercised();
         let early = |pod: &Pod| delayed(pod).is_some_and(|ripe| order.began + TIE * 2 < ripe);
-        if waiting.iter().all(|(pod, _)| early(pod)) {
-            let (pod, event) = &waiting[0];
+        let (young, old): (Vec<_>, Vec<_>) = waiting.iter().partition(|(pod, _)| early(pod));
+        let old: Vec<&Pod> = old.iter().map(|(pod, _)| *pod).collect();
+        let upcoming = scene.upcoming(order.began, provision).into_iter();
+        let coming = upcoming.filter(|(it, _)| it.pool == order.pool && knew_of(order, it)).count();
+        if let Some((pod, event)) = young.first()
+            && coming >= need(&scene, &old, pool)
+        {
             let says = format!("{} was ordered for {}, which had not the age for it", order.name, pod.key());
             tally.violated(says, [*event, order.event]);
         }
