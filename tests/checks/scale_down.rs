@@ -262,6 +262,11 @@ fn removals() -> Vec<Case> {
             let story = emptied().node(0, 2, "small").runs(10, "web-3", "small-2").removal(715, 1);
             story.server_gone(735, 2).pending(740, "web-2").order(752, "small", 7).end(3000)
         }),
+        ("SD-09", "only_time_was_passed", "violated", {
+            let mut story = emptied().removal(715, 1).step(735, "wait 20m").pending(740, "web-2");
+            story.header.plan = json!({"steps": [{"act": {"wait": "20m"}}]});
+            story.order(752, "small", 7).end(3000)
+        }),
         ("SD-09", "the_workload_grew", "unknown", {
             let story = emptied().removal(715, 1).step(735, "scale web to 2").pending(740, "web-2");
             story.order(752, "small", 7).end(3000)

@@ -21,7 +21,7 @@ use crate::history::query::{
     self, Budget, Daemon, Eviction, FaultSpell, GiveBack, Group, Node, Order, Pod, ScaleWrite, Server, Set,
     Spell, Tracks,
 };
-use crate::history::{History, StepChange, What};
+use crate::history::{History, StepChange, StepEvent, What};
 use crate::terms::{Pool, Room, SubjectOption, Timer};
 
 pub(super) use crate::history::query::TIE;
@@ -153,11 +153,15 @@ impl<'a> Scene<'a> {
         self.pools().iter().find(|pool| pool.name == name)
     }
 
-    /// Whether the plan changed anything between two moments, or a fault came or went.
+    /// Whether the plan changed anything between two moments, or a fault came or went. Who waits or looks changes nothing.
     pub(super) fn disturbed(&self, from: Time, to: Time) -> bool {
         let within = |at: Time| from <= at && at <= to;
+        let acts = |step: &StepEvent| {
+            let act = &self.history.header.plan["steps"][step.step]["act"];
+            !["wait", "until", "expect"].iter().any(|passive| act.get(passive).is_some())
+        };
         self.history.events.iter().any(|event| match &event.what {
-            What::Step(step) => step.change == StepChange::Begun && within(event.at),
+            What::Step(step) => step.change == StepChange::Begun && within(event.at) && acts(step),
             What::Fault(_) => within(event.at),
             _ => false,
         })
