@@ -166,6 +166,11 @@ fn hands_off() -> Vec<Case> {
             story.removed(1400, 1, "small", 1).end(2000)
         }),
         ("SD-14", "in_the_middle", "violated", { rolling().removed(700, 1, "small", 1).end(2000) }),
+        ("SD-14", "one_that_never_came_is_cleared_away", "held", {
+            let story = rolling().set(1000, "small", "small-a", 0);
+            let story = story.machine(0, 3, "small", &json!({"phase": "Provisioning"}));
+            story.mark(950, 3, "small", &json!("now")).scale(951, "small", 1, 200).end(1500)
+        }),
         ("SD-14", "no_roll_out", "unknown", two().end(2000)),
         ("SD-15", "left_alone", "held", paused().end(2000)),
         ("SD-15", "scaled", "violated", paused().scale(200, "small", 1, 200).end(2000)),

@@ -9,14 +9,14 @@
 //!  60 s  PATCH machinedeployments/small/scale with one less
 //! ```
 //!
-//! It does not catch nodes that are only tainted or drained.
+//! It does not catch nodes that are only tainted or drained, nor machines that never had a node: they are cleared away.
 
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::vacancy::vacancies;
 use crate::check::{CLUSTERAPI, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Spell;
+use crate::history::query::{GiveBack, Spell};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -56,7 +56,10 @@ fn check(history: &History) -> Verdict {
 }
 
 fn judge(scene: &Scene<'_>, tally: &mut Tally, pool: &str, spell: &Spell) {
-    for back in scene.give_backs.iter().filter(|back| scene.pool_of(back.server) == Some(pool)) {
+    // What never had a node may be cleared away.
+    let had_a_node = |back: &&GiveBack| scene.registered(back.server).is_some_and(|at| at < back.began);
+    let ours = scene.give_backs.iter().filter(|back| scene.pool_of(back.server) == Some(pool));
+    for back in ours.filter(had_a_node) {
         // Who decided shortly before could not know.
         let knew = back.began > spell.from + scene.slack();
         if knew && spell.to.is_none_or(|to| back.began + TIE < to) {
