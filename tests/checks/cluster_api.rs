@@ -194,6 +194,11 @@ fn machines() -> Vec<Case> {
     vec![
         ("SF-15", "marked", "held", { one().removed(700, 1, "small", 0).told(702, 1, "small").end(900) }),
         ("SF-15", "not_marked", "violated", one().scale(701, "small", 0, 200).told(702, 1, "small").end(900)),
+        ("SF-15", "marked_once_and_no_longer", "violated", {
+            let story = one().mark(300, 1, "small", &mark()).scale(301, "small", 0, 500);
+            let story = story.mark(305, 1, "small", &Value::Null);
+            story.scale(701, "small", 0, 200).told(702, 1, "small").end(900)
+        }),
         ("SF-15", "nothing_goes", "unknown", one().end(900)),
         ("HY-09", "taken_back", "held", {
             let story = one().mark(700, 1, "small", &mark()).scale(701, "small", 0, 500);

@@ -35,13 +35,12 @@ fn check(history: &History) -> Verdict {
     let mut tally = Tally::default();
     for back in scene.give_backs.iter().filter(|back| back.taken()) {
         let had_a_node = scene.ready(back.server).is_some_and(|ready| ready < back.began);
-        let marks = scene.marks.get(&back.server).into_iter().flatten();
-        let marked = marks.map(|spell| spell.from).min();
+        let mut marks = scene.marks.get(&back.server).into_iter().flatten();
         if !had_a_node {
             continue;
         }
         tally.exercised();
-        if marked.is_none_or(|marked| marked > back.ended + TIE) {
+        if !marks.any(|spell| spell.touches(back.began - TIE, back.ended + TIE)) {
             let says = format!(
                 "machine {} went because its pool was made smaller, and nobody had marked it",
                 back.server
