@@ -244,6 +244,10 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SU-07", "no_delay", "unknown", with_web().order(112, "small", 7).end(300)),
         ("SU-08", "the_highest", "held", ranked().pending(100, "web-1").order(112, "high", 7).end(300)),
         ("SU-08", "a_lower_one", "violated", ranked().pending(100, "web-1").order(112, "low", 7).end(300)),
+        ("SU-08", "all_are_the_same", "unknown", {
+            let story = Story::new().option("expander", "priority").pool("other", 0, 3, 4000);
+            story.pending(100, "web-1").order(112, "small", 7).end(300)
+        }),
         ("SU-08", "the_highest_is_full", "unknown", {
             ranked()
                 .but(|pool| pool.max = 0)
@@ -264,6 +268,10 @@ pub(crate) fn cases() -> Vec<Case> {
             "violated",
             sized().pending_as(100, "web-1", tiny.clone()).order(112, "tall", 7).end(300),
         ),
+        ("SU-10", "all_are_the_same", "unknown", {
+            let story = Story::new().pool("other", 0, 3, 4000).pending_as(100, "web-1", tiny.clone());
+            story.order(112, "small", 7).end(300)
+        }),
         (
             "SU-10",
             "one_pool",

@@ -44,7 +44,7 @@ fn check(history: &History) -> Verdict {
         if fills_minimum(&scene, order, pool) {
             continue;
         }
-        for rival in rivals(&scene, order) {
+        for rival in rivals(&scene, order).into_iter().filter(|rival| rival.priority != pool.priority) {
             tally.exercised();
             if rival.priority > pool.priority {
                 let says = format!(
@@ -55,5 +55,5 @@ fn check(history: &History) -> Verdict {
             }
         }
     }
-    tally.verdict("nothing was ordered where two pools fitted")
+    tally.verdict("nothing was ordered where two pools of different priorities fitted")
 }

@@ -18,7 +18,7 @@ use crate::check::scene::Scene;
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::terms::{SubjectOption, Version};
+use crate::terms::{Pool, SubjectOption, Version};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SU-10"),
@@ -43,11 +43,13 @@ fn check(history: &History) -> Verdict {
         if fills_minimum(&scene, order, pool) || candidates(&scene, order, pool).len() != 1 {
             continue;
         }
+        let smaller = |one: &Pool, other: &Pool| {
+            one.room.cpu_milli < other.room.cpu_milli && one.room.memory_mib < other.room.memory_mib
+        };
         for rival in rivals(&scene, order) {
-            tally.exercised();
-            let smaller =
-                rival.room.cpu_milli < pool.room.cpu_milli && rival.room.memory_mib < pool.room.memory_mib;
-            if smaller {
+            if smaller(pool, rival) {
+                tally.exercised();
+            } else if smaller(rival, pool) {
                 let says = format!(
                     "{} was ordered in {} though the smaller {} fits",
                     order.name, pool.name, rival.name
@@ -56,5 +58,5 @@ fn check(history: &History) -> Verdict {
             }
         }
     }
-    tally.verdict("nothing was ordered for one pod where two pools fitted")
+    tally.verdict("nothing was ordered for one pod where a smaller and a bigger pool fitted")
 }
