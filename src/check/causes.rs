@@ -90,7 +90,12 @@ pub(super) fn never_bought_for(
                 // Where machines come at once, pods do not wait that long: what was bought for them tells as much.
                 let served = || {
                     let soon = spell.to.is_some_and(|to| to < until);
-                    soon && !everywhere && scene.orders.iter().any(|order| spell.covers(order.began))
+                    let for_it = |order: &Order| {
+                        let pool = order.pool.as_deref().and_then(|pool| scene.pool(pool));
+                        spell.covers(order.began)
+                            && pool.is_some_and(|pool| !fit(scene, pod, pool).impossible())
+                    };
+                    soon && !everywhere && scene.orders.iter().any(for_it)
                 };
                 if relevant && (waited || served()) {
                     tally.exercised();

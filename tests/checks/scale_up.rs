@@ -194,7 +194,7 @@ pub(crate) fn cases() -> Vec<Case> {
             two_pools()
                 .pool("slow", 0, 3, 4000)
                 .labelled("disk", "slow")
-                .pending_as(100, "web-1", picky)
+                .pending_as(100, "web-1", picky.clone())
                 .order(112, "slow", 7)
                 .end(300),
         ),
@@ -204,6 +204,10 @@ pub(crate) fn cases() -> Vec<Case> {
             "unknown",
             two_pools().pending(100, "web-1").order(112, "small", 7).end(300),
         ),
+        ("SU-04", "bought_for_another_pod", "unknown", {
+            let story = two_pools().pending_as(100, "db-1", picky.clone()).pending(100, "web-1");
+            story.order(112, "small", 7).pod_gone(120, "db-1").end(300)
+        }),
         ("SU-05", "left_alone", "held", Story::new().pending_as(100, "batch-1", cheap.clone()).end(900)),
         (
             "SU-05",
@@ -349,6 +353,10 @@ fn of_maps_daemons_and_taints() -> Vec<Case> {
             starting().untaint(400, "small-7").runs(401, "web-1", "small-7").end(900),
         ),
         ("SU-14", "another_one", "violated", starting().order(300, "small", 8).end(900)),
+        ("SU-14", "who_waits_is_another", "unknown", {
+            let picky = json!({"spec": {"nodeSelector": {"disk": "fast"}}});
+            starting().pending_as(100, "db-1", picky).pod_gone(155, "web-1").end(900)
+        }),
         ("SU-14", "no_room", "held", broken().order(112, "small", 7).end(900)),
         ("SU-14", "taken_for_room", "violated", broken().end(900)),
         ("SU-14", "no_room_beside_what_runs_there", "unknown", {

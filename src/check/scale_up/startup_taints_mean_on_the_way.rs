@@ -14,13 +14,13 @@
 use std::time::Duration;
 
 use crate::check::causes::{candidates, fills_minimum, first_attempts};
-use crate::check::fit::{STARTUP_TAINT, STATUS_TAINT, need};
+use crate::check::fit::{STARTUP_TAINT, STATUS_TAINT, fit, need};
 use crate::check::reaction::{has_barred_room, reactions_while};
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Node, Order, Pod};
+use crate::history::query::{Node, Order, Pod, Track};
 use crate::terms::{Pool, Timer};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -48,11 +48,14 @@ fn check(history: &History) -> Verdict {
                 tally.violated(says, shows.into_iter().chain([order.event]));
             }
         }
-        for track in scene.nodes.values() {
+        for (name, track) in &scene.nodes {
             for spell in track.spells(|node| node.ready && tainted(node, STARTUP_TAINT)) {
                 let until = spell.from + scene.slack() * 2;
-                let waits =
-                    |pod: &crate::history::query::Track<Pod>| pod.always(spell.from, until, Pod::waits);
+                let pool = scene.pool_of_node(name, spell.from).and_then(|pool| scene.pool(pool));
+                let waits = |track: &Track<Pod>| {
+                    let pod = track.at(until).filter(|_| track.always(spell.from, until, Pod::waits));
+                    pod.zip(pool).is_some_and(|(pod, pool)| !fit(scene, pod, pool).impossible())
+                };
                 if spell.spans(spell.from, until)
                     && scene.watched(spell.from, until)
                     && scene.pods.values().any(waits)
