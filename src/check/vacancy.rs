@@ -106,19 +106,24 @@ fn nothing_excuses(scene: &Scene<'_>, vacancy: &Vacancy<'_>, from: Time, to: Tim
     let pool = vacancy.pool;
     let spare = |at| scene.live(&pool.name, at).len() > pool.min as usize;
     let kept = scene.nodes.get(vacancy.node).is_some_and(|track| track.ever(from, to, protects));
-    let limits = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
+    let least = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
     let many = scene
         .nodes
         .keys()
+        .filter(|node| scene.pool_of_node(node, from).is_some())
         .filter(|node| scene.vacant(node).iter().any(|spell| spell.spans(from, to)))
         .count();
     scene.calm(from, to)
-        && !scene.mostly_unready(from)
-        && !scene.mostly_unready(to)
+        && !scene.ever_mostly_unready(from, to)
         && spare(from)
         && spare(to)
         && !kept
         && !scene.hands_off(&pool.name, from, to)
-        && limits.iter().all(|limit| scene.option(*limit).is_none())
+        && !least.into_iter().any(|limit| has_minimum(scene, limit))
         && many <= AT_ONCE
+}
+
+/// Whether a limit that is written as `min:max` has a minimum, below which nothing goes.
+fn has_minimum(scene: &Scene<'_>, limit: SubjectOption) -> bool {
+    scene.option(limit).is_some_and(|limit| limit.split(':').next() != Some("0"))
 }

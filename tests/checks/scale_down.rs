@@ -28,6 +28,12 @@ fn loaded() -> Story {
         .runs(10, "web-4", "small-2")
 }
 
+/// A node of no pool.
+fn metal(story: Story, second: u64, number: u64, ready: &str) -> Story {
+    let state = json!({"status": {"conditions": [{"type": "Ready", "status": ready}]}});
+    story.object(second, "Node", &format!("metal-{number}"), state)
+}
+
 pub(crate) fn cases() -> Vec<Case> {
     let unready = || emptied().ready(110, "small-1", false);
     let never_ready = || {
@@ -61,6 +67,16 @@ pub(crate) fn cases() -> Vec<Case> {
         }),
         ("SD-01", "a_removal_that_failed_is_tried_again", "held", failed_once().removal(1100, 1).end(4000)),
         ("SD-01", "a_removal_that_failed_is_given_up", "violated", failed_once().end(4000)),
+        ("SD-01", "beside_many_that_belong_to_no_pool", "violated", {
+            (1..=10).fold(emptied(), |story, n| metal(story, 0, n, "True")).end(2000)
+        }),
+        ("SD-01", "most_nodes_are_unready_meanwhile", "unknown", {
+            let story = (1..=4).fold(emptied(), |story, n| metal(story, 300, n, "False"));
+            (1..=4).fold(story, |story, n| metal(story, 400, n, "True")).end(1300)
+        }),
+        ("SD-01", "cores_are_limited_but_have_no_minimum", "violated", {
+            emptied().option("cores_total", "0:9").end(2000)
+        }),
         ("SD-01", "at_its_minimum", "unknown", kept().end(2000)),
         ("SD-01", "history_ends_too_soon", "unknown", emptied().end(800)),
         ("SD-10", "gone_in_time", "held", unready().removal(1330, 1).end(3000)),

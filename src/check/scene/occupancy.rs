@@ -129,4 +129,10 @@ impl Scene<'_> {
         let unready = there.iter().filter(|node| !node.ready).count();
         unready > 3 && unready * 100 > there.len() * 45
     }
+
+    /// Whether there were so many at any moment between two: what is known of unneeded nodes is forgotten then.
+    pub(in crate::check) fn ever_mostly_unready(&self, from: Time, to: Time) -> bool {
+        let changes = self.nodes.values().flat_map(|track| track.seen.iter().map(|seen| seen.at));
+        changes.filter(|at| from < *at && *at < to).chain([from, to]).any(|at| self.mostly_unready(at))
+    }
 }
