@@ -1,5 +1,5 @@
-//! MM-05. While a pool has more servers than its maximum, none of them is given back whose node is used more
-//! than the threshold, and none is ordered.
+//! MM-05. While a pool has more servers than its maximum at that time, none of them is given back whose node is used more than
+//! the threshold. That none is ordered is MM-01.
 //!
 //! The smallest history that violates it:
 //!
@@ -36,7 +36,7 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 fn check(history: &History) -> Verdict {
     timed(history, [Timer::UnneededTime], |scene, [unneeded]| {
         let mut tally = Tally::default();
-        let above = |pool: &Pool, at: Time| scene.live(&pool.name, at).len() > pool.max as usize;
+        let above = |pool: &Pool, at: Time| scene.live(&pool.name, at).len() > scene.max(pool, at) as usize;
         for (back, name, _) in scene.removals() {
             let Some(pool) = scene.pool_of(back.server).and_then(|pool| scene.pool(pool)) else { continue };
             let decided = scene.decided(back) - TIE;
