@@ -97,6 +97,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ("SD-10", "always_ready", "unknown", emptied().removal(715, 1).end(3000)),
         ("SD-13", "reaches_zero", "held", emptied().removal(715, 1).end(2000)),
         ("SD-13", "one_is_left", "violated", emptied().end(2000)),
+        ("SD-13", "the_last_of_two_is_left", "violated", {
+            emptied().node(0, 2, "small").removal(715, 2).end(4000)
+        }),
         ("SD-13", "may_not_be_empty", "unknown", kept().end(2000)),
         ("FT-18", "gone_in_time", "held", never_ready().removal(2300, 7).end(4000)),
         ("FT-18", "never_gone", "violated", never_ready().end(4000)),

@@ -9,8 +9,10 @@
 //!
 //! It does not catch a last node with pods that could move.
 
-use crate::check::scene::timed;
-use crate::check::vacancy::{goes, vacancies};
+use mock_clock::Time;
+
+use crate::check::scene::{Scene, timed};
+use crate::check::vacancy::{Vacancy, goes, vacancies};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -32,11 +34,21 @@ fn check(history: &History) -> Verdict {
     timed(history, [Timer::UnneededTime], |scene, [unneeded]| {
         let mut tally = Tally::default();
         for vacancy in vacancies(scene, true) {
-            let last = scene.live(&vacancy.pool.name, vacancy.spell.from).len() == 1;
-            if vacancy.pool.min == 0 && last {
-                goes(scene, &mut tally, &vacancy, vacancy.spell.from, unneeded);
+            if vacancy.pool.min == 0
+                && let Some(since) = alone_since(scene, &vacancy)
+            {
+                goes(scene, &mut tally, &vacancy, since, unneeded);
             }
         }
         tally.verdict("no pool that may be empty had one node with nothing on it")
     })
+}
+
+/// When, while it had nothing on it, a node came to be the last of its pool.
+fn alone_since(scene: &Scene<'_>, vacancy: &Vacancy<'_>) -> Option<Time> {
+    let ours = scene.servers.iter().filter(|(id, _)| scene.pool_of(**id) == Some(&vacancy.pool.name));
+    let gone = ours.flat_map(|(_, track)| track.seen.iter().map(|seen| seen.at));
+    let given = scene.give_backs.iter().filter(|back| back.taken()).map(|back| back.began);
+    let moments = gone.chain(given).filter(|at| vacancy.spell.covers(*at)).chain([vacancy.spell.from]);
+    moments.filter(|at| scene.live(&vacancy.pool.name, *at) == [vacancy.server]).min()
 }
