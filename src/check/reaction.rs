@@ -14,7 +14,7 @@ use super::fit::fit;
 use super::scene::{Scene, TIE};
 use crate::history::What;
 use crate::history::query::{Node, Order, Pod, Spell};
-use crate::terms::{Api, Pool, Provider, SubjectOption, Taint, Timer};
+use crate::terms::{Api, Pool, Provider, Taint, Timer};
 
 /// Judges for each pod that waits, and is chosen, that something is bought for it within `window` and the slack, once, when it
 /// begins to wait. Left out is whatever may excuse the subject: it did not run, was refused something, stood in an order, has
@@ -171,9 +171,7 @@ pub(super) fn ripe(scene: &Scene<'_>, pod: &Pod) -> Option<Time> {
 }
 
 fn nothing_excuses(scene: &Scene<'_>, pod: &Pod, from: Time, to: Time) -> bool {
-    let limits = [SubjectOption::MaxNodesTotal, SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
     scene.pools().iter().any(|pool| takes(scene, pool, pod, from, to))
-        && limits.iter().all(|limit| scene.option(*limit).is_none())
         && free(scene, pod, from, to)
         && [from, to]
             .into_iter()
@@ -244,10 +242,15 @@ fn suffices(scene: &Scene<'_>, name: &str, node: &Node, pod: &Pod, at: Time) -> 
         && used.memory_mib + pod.asks.memory_mib <= node.room.memory_mib
 }
 
-/// Whether a pool would take a pod for certain: it fits, its machines are sold, there is room to the maximum, and no reason to
-/// leave it alone.
+/// Whether a pool would take a pod for certain: it has a place for it, and no failure puts it off.
 pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
     let backoff = scene.longest_back_off();
+    has_place(scene, pool, pod, from, to) && !scene.may_back_off(&pool.name, from - backoff, to)
+}
+
+/// Whether a pool has a place for a pod for certain: it fits, its machines are sold, there is room to the maximum and to what is
+/// allowed in all, and nobody asked to leave it alone.
+pub(super) fn has_place(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
     let full = |at| {
         scene.servers.values().filter(|track| in_pool(track.at(at), &pool.name)).count()
             >= scene.max(pool, at) as usize
@@ -256,8 +259,9 @@ pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: T
         && !full(from)
         && !full(to)
         && !scene.sells_nothing(pool, from, to)
+        && !scene.limited(from)
+        && !scene.limited(to)
         && !scene.hands_off(&pool.name, from, to)
-        && !scene.may_back_off(&pool.name, from - backoff, to)
 }
 
 fn in_pool(server: Option<&crate::history::query::Server>, pool: &str) -> bool {

@@ -120,6 +120,13 @@ pub(crate) fn cases() -> Vec<Case> {
             Story::new().pending(100, "vip-1").object(105, "Pod", "default/vip-1", nominated.clone()).end(900)
         }),
         ("SU-01", "it_is_nominated_no_longer", "violated", no_longer().end(900)),
+        ("SU-01", "far_from_the_limit_of_nodes", "violated", {
+            with_web().option("max_nodes_total", "10").end(300)
+        }),
+        ("SU-01", "at_the_limit_of_nodes", "unknown", {
+            let story = with_web().option("max_nodes_total", "1").node(0, 1, "small");
+            story.runs(10, "web-8", "small-1").runs(10, "web-9", "small-1").end(300)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");

@@ -71,7 +71,6 @@ fn fills(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, (lost, event): &(Tim
     let short = |at| scene.live(&pool.name, at).len() < pool.min as usize;
     let begun = scene.history.header.began;
     let backoff = scene.longest_back_off();
-    let limited = [SubjectOption::MaxNodesTotal, SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
     let mut next = scene.awake_from(*lost, scene.end);
     let mut since = next.map(|from| if from < begun + FIRST { begun } else { from - TIE });
     while let (Some(from), Some(asked)) = (next, since) {
@@ -87,7 +86,8 @@ fn fills(scene: &Scene<'_>, tally: &mut Tally, pool: &Pool, (lost, event): &(Tim
         } else if short(from)
             && short(deadline)
             && scene.free(from, deadline)
-            && limited.iter().all(|limit| scene.option(*limit).is_none())
+            && !scene.limited(from)
+            && !scene.limited(deadline)
             && !scene.mostly_unready(from)
             && !scene.hands_off(&pool.name, from, deadline)
             && !scene.may_back_off(&pool.name, from - backoff, deadline)

@@ -7,7 +7,7 @@ use mock_clock::Time;
 
 use super::{Scene, TIE};
 use crate::history::query::{GiveBack, Node, Order, REMOVAL_TAINT, Server, Spell, Track};
-use crate::terms::{Pool, Provider, Timer};
+use crate::terms::{Pool, Provider, SubjectOption, Timer};
 
 /// For so long a list of machine types is believed; no flag shortens that.
 const TYPES: Duration = Duration::from_secs(600);
@@ -184,6 +184,18 @@ impl<'a> Scene<'a> {
                 self.timer(Timer::BackoffMax).unwrap_or(Duration::MAX)
             }
         }
+    }
+
+    /// Whether one node more may be too much in all: there are as many as there may be, or cores or memory are limited, of which
+    /// nobody knows how much is counted.
+    pub(in crate::check) fn limited(&self, at: Time) -> bool {
+        let most = self.option(SubjectOption::MaxNodesTotal).and_then(|most| most.parse::<usize>().ok());
+        let nodes = self.nodes.values().filter(|track| track.at(at).is_some()).count();
+        let bare = |id: &u64| self.nodes_on(*id).all(|(_, track)| track.at(at).is_none());
+        let machines = self.pools().iter().flat_map(|pool| self.live(&pool.name, at)).filter(bare).count();
+        most.is_some_and(|most| nodes + machines >= most)
+            || self.option(SubjectOption::CoresTotal).is_some()
+            || self.option(SubjectOption::MemoryTotal).is_some()
     }
 
     /// When the machines of a pool were not sold, by the faults that the plan names.
