@@ -70,6 +70,9 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-02", "no_other_one", "unknown", refused(&[112]).end(300)),
         ("BO-03", "tried_again", "held", refused(&[112]).order(420, "small", 8).end(1000)),
         ("BO-03", "never_again", "violated", refused(&[112]).end(3000)),
+        ("BO-03", "something_never_came_for_others", "violated", {
+            aside(refused(&[112])).order(125, "aside", 9).end(3000)
+        }),
         ("BO-03", "the_pod_went", "unknown", refused(&[112]).pod_gone(300, "web-1").end(3000)),
         ("BO-04", "the_other_one", "held", never().order(1030, "big", 8).give_back(1040, 7).end(1900)),
         ("BO-04", "nobody", "violated", never().end(3000)),

@@ -123,6 +123,11 @@ fn conflicts() -> Vec<Case> {
             let story = rivals().pending_as(50, "db-1", picky()).scale(112, "big", 1, 409);
             story.pod_gone(115, "web-1").end(400)
         }),
+        ("BO-03", "it_was_paused_meanwhile", "unknown", {
+            let story = Story::new().grouped().group(0, "small", 0, &bounds(0, 3)).pending(100, "web-1");
+            let story = story.scale(112, "small", 1, 500);
+            story.group(200, "small", 0, &json!({"cluster.x-k8s.io/paused": "true"})).end(3000)
+        }),
         ("BO-06", "nobody_interferes", "unknown", rivals().scale(112, "big", 1, 200).end(400)),
         ("MM-05", "the_maximum_was_lowered", "violated", {
             let story = Story::new().grouped().group(0, "small", 2, &bounds(0, 3));

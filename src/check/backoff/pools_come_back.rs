@@ -10,10 +10,9 @@
 //!
 //! It does not catch that it is tried as soon as a shorter back-off ends.
 
-use std::time::Duration;
-
+use crate::check::arrivals::comes;
 use crate::check::backoff::batches::batches;
-use crate::check::fit::fit;
+use crate::check::reaction::has_place;
 use crate::check::scene::{TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -48,13 +47,13 @@ fn check(history: &History) -> Verdict {
                     tally.exercised();
                     continue;
                 }
-                let pods =
-                    scene.pods.values().filter(|track| track.always(batch.began - TIE, until, Pod::waits));
-                let pods: Vec<&Pod> = pods.filter_map(|track| track.at(batch.began)).collect();
-                let suited = pods.iter().any(|pod| fit(scene, pod, pool).sure());
+                let waited = scene.pods.values().filter(|it| it.always(batch.began - TIE, until, Pod::waits));
+                let mut pods = waited.filter_map(|track| track.at(batch.began));
+                let forgotten = |pod: &Pod| {
+                    has_place(scene, pool, pod, batch.ended, until) && !comes(scene, pod, until)
+                };
                 let quiet = scene.calm(batch.ended + scene.slack() * 8, until);
-                let room = scene.live(&pool.name, until).len() < pool.max as usize;
-                if suited && quiet && room && scene.upcoming(until, Duration::MAX).is_empty() {
+                if quiet && !scene.mostly_unready(until) && pods.any(forgotten) {
                     tally.violated(
                         format!("{} was never tried again after it had failed", pool.name),
                         [batch.event()],
