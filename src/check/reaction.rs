@@ -249,7 +249,7 @@ pub(super) fn takes(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: T
 }
 
 /// Whether a pool has a place for a pod for certain: it fits, its machines are sold, there is room to the maximum and to what is
-/// allowed in all, and nobody asked to leave it alone.
+/// allowed in all, most of its nodes are well, and nobody asked to leave it alone.
 pub(super) fn has_place(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, to: Time) -> bool {
     let full = |at| {
         scene.servers.values().filter(|track| in_pool(track.at(at), &pool.name)).count()
@@ -261,6 +261,8 @@ pub(super) fn has_place(scene: &Scene<'_>, pool: &Pool, pod: &Pod, from: Time, t
         && !scene.sells_nothing(pool, from, to)
         && !scene.limited(from)
         && !scene.limited(to)
+        && !scene.ails(pool, from)
+        && !scene.ails(pool, to)
         && !scene.hands_off(&pool.name, from, to)
 }
 

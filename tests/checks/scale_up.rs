@@ -127,6 +127,16 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = with_web().option("max_nodes_total", "1").node(0, 1, "small");
             story.runs(10, "web-8", "small-1").runs(10, "web-9", "small-1").end(300)
         }),
+        ("SU-01", "most_nodes_of_its_pool_are_unready", "unknown", {
+            let story = (1..=4).fold(Story::new().pool("small", 0, 9, 4000), |story, id| {
+                story.server(0, id, "small").node_unready(0, id, "small")
+            });
+            let others = (1..=12).fold(story, |story, n| {
+                let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+                story.object(0, "Node", &format!("metal-{n}"), ready)
+            });
+            others.pending(2000, "web-1").end(2400)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");

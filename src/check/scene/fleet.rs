@@ -198,6 +198,20 @@ impl<'a> Scene<'a> {
             || self.option(SubjectOption::MemoryTotal).is_some()
     }
 
+    /// Whether so many nodes of a pool are unready that cluster-autoscaler may leave it out: more than three, and more than 45 %.
+    pub(in crate::check) fn ails(&self, pool: &Pool, at: Time) -> bool {
+        if self.history.header.subject.provider == Provider::Karpenter {
+            return false;
+        }
+        let live = self.live(&pool.name, at);
+        let unready = |id: &&u64| {
+            let mut nodes = self.nodes_on(**id).filter_map(|(_, track)| track.at(at));
+            nodes.any(|node| !node.ready)
+        };
+        let unready = live.iter().filter(unready).count();
+        unready > 3 && unready * 100 > live.len() * 45
+    }
+
     /// When the machines of a pool were not sold, by the faults that the plan names.
     pub(in crate::check) fn unsold(&self, pool: &Pool) -> Vec<Spell> {
         let steps = self.history.header.plan["steps"].as_array().into_iter().flatten();
