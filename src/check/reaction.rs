@@ -236,7 +236,7 @@ pub(super) fn has_barred_room(
 
 /// Whether what is not asked for on a node suffices for a pod, and the node is one that it chooses.
 fn suffices(scene: &Scene<'_>, name: &str, node: &Node, pod: &Pod, at: Time) -> bool {
-    let used = scene.asked_of(name, at);
+    let used = scene.taken_on(name, at);
     pod.selector.iter().all(|(key, value)| node.labels.get(key) == Some(value))
         && used.cpu_milli + pod.asks.cpu_milli <= node.room.cpu_milli
         && used.memory_mib + pod.asks.memory_mib <= node.room.memory_mib

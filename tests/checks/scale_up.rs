@@ -137,6 +137,14 @@ pub(crate) fn cases() -> Vec<Case> {
             });
             others.pending(2000, "web-1").end(2400)
         }),
+        ("SU-01", "daemons_take_the_room_there_is", "violated", {
+            let agent = json!({
+                "metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "agent", "controller": true}]},
+                "spec": {"containers": [{"resources": {"requests": {"cpu": "3"}}}]},
+            });
+            let story = Story::new().pool("big", 0, 3, 16000).node(0, 1, "small");
+            story.runs_as(10, "agent-1", "small-1", agent).pending(100, "web-1").end(300)
+        }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");

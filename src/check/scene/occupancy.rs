@@ -90,6 +90,16 @@ impl Scene<'_> {
         })
     }
 
+    /// What all pods on a node take from others at a moment, residents included, those that do not count left out.
+    pub(in crate::check) fn taken_on(&self, node: &str, at: Time) -> Room {
+        let bound = self.pods_on(node).filter_map(|(_, track)| track.at(at));
+        let residents = bound.filter(|pod| pod.resident() && pod.node.as_deref() == Some(node));
+        residents.filter(|pod| !pod.finished()).fold(self.asked_of(node, at), |sum, pod| Room {
+            cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
+            memory_mib: sum.memory_mib + pod.asks.memory_mib,
+        })
+    }
+
     /// How much of a node must be used to keep it, in percent.
     pub(in crate::check) fn threshold(&self) -> u64 {
         self.option(SubjectOption::UtilizationThreshold)
