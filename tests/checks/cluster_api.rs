@@ -128,6 +128,11 @@ fn conflicts() -> Vec<Case> {
             let story = story.scale(112, "small", 1, 500);
             story.group(200, "small", 0, &json!({"cluster.x-k8s.io/paused": "true"})).end(3000)
         }),
+        ("BO-01", "a_client_that_is_put_off", "unknown", {
+            let story = Story::new().grouped().group(0, "small", 0, &bounds(0, 3)).pending(100, "web-1");
+            let story = story.scale(112, "small", 1, 429).scale(113, "small", 1, 429);
+            story.scale(115, "small", 1, 200).end(400)
+        }),
         ("BO-06", "nobody_interferes", "unknown", rivals().scale(112, "big", 1, 200).end(400)),
         ("MM-05", "the_maximum_was_lowered", "violated", {
             let story = Story::new().grouped().group(0, "small", 2, &bounds(0, 3));
