@@ -58,6 +58,7 @@ pub(crate) fn cases() -> Vec<Case> {
                 .killed(195, 0)
                 .end(3000)
         }),
+        ("BO-01", "nobody_waits_any_more", "unknown", refused(&[112]).pod_gone(113, "web-1").end(900)),
         ("BO-01", "nothing_is_refused", "unknown", waits().order(112, "small", 7).end(3000)),
         ("BO-02", "the_other_one", "held", rivals().order(125, "big", 8).end(300)),
         ("BO-02", "nobody", "violated", rivals().end(300)),

@@ -11,11 +11,15 @@
 //!
 //! It does not catch failures that show only after the cloud took the order.
 
+use mock_clock::Time;
+
 use crate::check::backoff::batches::batches;
+use crate::check::fit::fit;
 use crate::check::scene::{TIE, timed};
 use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
+use crate::history::query::{Pod, Track};
 use crate::terms::Timer;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -67,8 +71,14 @@ fn check(history: &History) -> Verdict {
                     }
                     expected = (expected * 2).min(most);
                 }
+                let wanted = |track: &Track<Pod>, at: Time| {
+                    let waits = track.always(at - TIE, at + scene.slack(), Pod::waits);
+                    let pod = track.at(at).filter(|_| waits);
+                    pod.is_some_and(|pod| !fit(scene, pod, pool).impossible())
+                };
                 if let Some(last) = batches.last().filter(|last| last.failed())
                     && scene.watched(last.began, last.began + initial)
+                    && scene.pods.values().any(|track| wanted(track, last.ended))
                 {
                     tally.exercised();
                 }
