@@ -190,6 +190,10 @@ fn hands_off() -> Vec<Case> {
         ("SD-14", "no_roll_out", "unknown", two().end(2000)),
         ("SD-15", "left_alone", "held", paused().end(2000)),
         ("SD-15", "scaled", "violated", paused().scale(200, "small", 1, 200).end(2000)),
+        ("SD-15", "nobody_is_tempted", "unknown", paused().pod_gone(170, "web-1").end(2000)),
+        ("SD-15", "a_vacant_node_is_left", "held", {
+            two().group(50, "small", 2, &json!({"cluster.x-k8s.io/paused": "true"})).end(2000)
+        }),
         ("SD-15", "not_paused", "unknown", two().end(2000)),
     ]
 }
