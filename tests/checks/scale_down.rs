@@ -267,6 +267,14 @@ fn removals() -> Vec<Case> {
             let story = moved().pod_gone(705, "web-1").runs_as(703, "batch-1", "small-2", other);
             story.pending(706, "web-2").end(2000)
         }),
+        ("SD-07", "others_found_no_room_either", "violated", {
+            let huge = json!({
+                "metadata": {"ownerReferences": [{"kind": "Job", "name": "batch", "controller": true}]},
+                "spec": {"containers": [{"resources": {"requests": {"cpu": "1000"}}}]},
+            });
+            let story = moved().pod_gone(705, "web-1").pending_as(703, "batch-1", huge);
+            story.pending(706, "web-2").end(2000)
+        }),
         ("SD-08", "stays", "held", protected(20).end(2000)),
         ("SD-08", "goes", "violated", protected(20).removal(715, 1).end(2000)),
         ("SD-08", "annotated_at_the_last_moment", "unknown", protected(714).removal(715, 1).end(2000)),

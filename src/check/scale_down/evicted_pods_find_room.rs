@@ -1,5 +1,5 @@
 //! SD-07. After a granted eviction no pod of the same controller that came into being within a minute may
-//! wait for longer than a minute. If pods of others came into being meanwhile, the plan acted, or a fault
+//! wait for longer than a minute. If pods of others came into being meanwhile and got a node, the plan acted, or a fault
 //! came or went, they may have taken the room.
 //!
 //! The smallest history that violates it:
@@ -54,9 +54,13 @@ fn check(history: &History) -> Verdict {
         let kin = |track: &Track<Pod>| {
             track.last().is_some_and(|other| other.owner == pod.owner && other.namespace == pod.namespace)
         };
+        let takes_room = |track: &Track<Pod>| {
+            track.seen.iter().filter_map(|seen| seen.state.as_ref()).any(|pod| pod.node.is_some())
+                && track.last().is_some_and(|pod| !pod.resident())
+        };
         if until + MINUTE > scene.end
             || scene.disturbed(from, until + MINUTE)
-            || scene.pods.values().any(|track| born(track) && !kin(track))
+            || scene.pods.values().any(|track| born(track) && !kin(track) && takes_room(track))
         {
             continue;
         }
