@@ -249,6 +249,11 @@ fn removals() -> Vec<Case> {
         ("SD-05", "none", "unknown", Story::new().node(0, 1, "small").end(900)),
         ("SD-06", "stays", "held", loaded().end(2000)),
         ("SD-06", "goes", "violated", loaded().removal(900, 1).end(2000)),
+        ("SD-06", "its_pods_take_their_time_to_end", "held", {
+            let told = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:01:40Z"}});
+            let story = loaded().object(100, "Pod", "default/web-1", told.clone());
+            story.object(100, "Pod", "default/web-2", told).removal(900, 1).end(2000)
+        }),
         ("SD-06", "hardly_used", "unknown", emptied().removal(715, 1).end(2000)),
         (
             "SD-07",

@@ -1,5 +1,5 @@
-//! SD-06. No removal is decided of a ready node whose pods, residents left out, have asked for more of it
-//! than the threshold for two loops and a few calls.
+//! SD-06. No removal is decided of a ready node whose pods, residents and those that were told to end left out, have asked for
+//! more of it than the threshold for two loops and a few calls.
 //!
 //! The smallest history that violates it:
 //!

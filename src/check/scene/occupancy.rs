@@ -27,6 +27,14 @@ pub(super) fn residents(pods: &Tracks<String, Pod>, daemons: &Tracks<String, Dae
     })
 }
 
+/// What pods ask for together.
+fn sum<'p>(pods: impl Iterator<Item = &'p Pod>) -> Room {
+    pods.fold(Room::default(), |sum, pod| Room {
+        cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
+        memory_mib: sum.memory_mib + pod.asks.memory_mib,
+    })
+}
+
 impl Scene<'_> {
     /// The tracks of all pods that ever were on a node.
     pub(in crate::check) fn pods_on(&self, node: &str) -> impl Iterator<Item = (&str, &Track<Pod>)> {
@@ -83,21 +91,18 @@ impl Scene<'_> {
 
     /// What the pods on a node ask for at a moment, residents and those that do not count left out.
     pub(in crate::check) fn asked_of(&self, node: &str, at: Time) -> Room {
-        let pods = self.occupants(node, at);
-        pods.iter().filter(|pod| !self.expendable(pod)).fold(Room::default(), |sum, pod| Room {
-            cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
-            memory_mib: sum.memory_mib + pod.asks.memory_mib,
-        })
+        sum(self.occupants(node, at).into_iter().filter(|pod| !self.expendable(pod)))
     }
 
     /// What all pods on a node take from others at a moment, residents included, those that do not count left out.
     pub(in crate::check) fn taken_on(&self, node: &str, at: Time) -> Room {
         let bound = self.pods_on(node).filter_map(|(_, track)| track.at(at));
         let residents = bound.filter(|pod| pod.resident() && pod.node.as_deref() == Some(node));
-        residents.filter(|pod| !pod.finished()).fold(self.asked_of(node, at), |sum, pod| Room {
-            cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
-            memory_mib: sum.memory_mib + pod.asks.memory_mib,
-        })
+        let (all, residents) = (self.asked_of(node, at), sum(residents.filter(|pod| !pod.finished())));
+        Room {
+            cpu_milli: all.cpu_milli + residents.cpu_milli,
+            memory_mib: all.memory_mib + residents.memory_mib,
+        }
     }
 
     /// How much of a node must be used to keep it, in percent.
@@ -107,9 +112,11 @@ impl Scene<'_> {
             .unwrap_or(50)
     }
 
-    /// Whether the pods on a node, even without residents, ask for more than the threshold.
+    /// Whether the pods on a node, even without residents and those that have been told to end, ask for more than the threshold.
     pub(in crate::check) fn well_used(&self, node: &str, state: &Node, at: Time) -> bool {
-        let (asked, threshold) = (self.asked_of(node, at), self.threshold());
+        let counts = |pod: &&Pod| !pod.ending && pod.priority >= self.cutoff();
+        let asked = sum(self.occupants(node, at).into_iter().filter(counts));
+        let threshold = self.threshold();
         asked.cpu_milli * 100 > state.room.cpu_milli * threshold
             || asked.memory_mib * 100 > state.room.memory_mib * threshold
     }
