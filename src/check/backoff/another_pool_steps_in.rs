@@ -1,6 +1,10 @@
 //! BO-02. After a batch of orders was refused, a pod that still waits and that another pool takes for
 //! certain has something ordered there within the reaction time and two loops.
 //!
+//! The subject is the pod for which the order was placed: each refused batch is judged once for all such pods that wait on.
+//! Excused is what is on its way for it, any call that went wrong but such orders, and, until they are there, servers that the
+//! batch did get. The reaction time and two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

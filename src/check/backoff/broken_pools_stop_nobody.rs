@@ -1,6 +1,9 @@
 //! BO-07. As SU-01, with twice its reaction time, for pods that wait while the machines of one pool are no longer sold and that
 //! would fit it: another pool that takes them is ordered from.
 //!
+//! The subject is the single pod, asked again as long as it waits and a pool that it fits is broken. What excuses it is what
+//! excuses SU-01; an order in the broken pool makes it unknown. Twice the reaction time and two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

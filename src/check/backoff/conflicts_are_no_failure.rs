@@ -2,6 +2,10 @@
 //! deployment is scaled soon after as long as pods wait, and no other one instead. Writes that go through while others change
 //! the deployment all the time put it to the test as well.
 //!
+//! The subject is the pool that met the conflict and the pods that it takes; each conflict is judged once, and SU-01 goes on.
+//! Another pool may be scaled for pods that this one does not take. Excused, if nothing is scaled, is any call that went wrong,
+//! what is on its way, and a pool that is full, paused or rolled out.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,10 @@
 //! provision time being waited for: within the two minutes for which instances of a group are believed, and two loops. A pool
 //! at its minimum keeps it.
 //!
+//! The subject is the single machine, judged once, when it first says that it failed. Excused is a minimum, a pause or roll-out
+//! of its pool, any call that went wrong and any order in progress meanwhile. Four loops are granted, so latency alone convicts
+//! nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

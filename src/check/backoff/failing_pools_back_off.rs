@@ -2,6 +2,9 @@
 //! good, lies the back-off: the initial one, twice that after the next failure in a row, and so on to the
 //! maximum, less one loop. A restart of the subject forgets it.
 //!
+//! The subject is the pool, at each pair of batches. Excused is only another process. What a client of Kubernetes writes again
+//! within five seconds after a 429 is one order, and one loop is granted, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,10 @@
 //! BO-03. A pod that waits for the only pool that takes it, after an order there was refused, has something
 //! ordered there again within the longest back-off, the reaction time and two loops.
 //!
+//! The subject is the pool, and a pod that it takes and that waits all the time; each refused batch is judged once. Excused is
+//! what is on its way for the pod, a limit that is reached, a pause, and any call that went wrong from a few minutes after the
+//! refusal on. The longest back-off is more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! time that another pool takes for certain, something is ordered within the listing of machines and two
 //! loops.
 //!
+//! The subject is the pod that the order may have been placed for; each order is judged once. Excused is what is on its way for
+//! the pod, a rival that may be in back-off, and any call that went wrong. The listing and two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,10 @@
 //! creation timeout, unless they have nodes, or a look at their making failed or told of a failure. And while they are on
 //! their way nothing is ordered, in any pool whose nodes are not bigger, once one more than the waiting pods need is.
 //!
+//! The subject of the first half is the server, until its time is over; of the second each later order and the pods that its pool
+//! may take, once each. Excused is a look at its own making that failed, an order that fills a minimum, and one server more than
+//! is needed, which is what latency can do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,10 @@
 //! MM-09. When the maximum of a machine deployment is raised by its annotation while pods wait, and nothing else keeps it from
 //! growing, it grows: bounds are read again and again, not once.
 //!
+//! The subject is the pool whose maximum had been reached, and a pod that it takes; each raise is judged once, and SU-01 goes on
+//! with the new maximum. Excused is a call that went wrong, an order in progress, mostly unready nodes, a back-off, what is on
+//! its way for the pod, and an order elsewhere that it fits. The reaction time and two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,10 @@
 //! MM-04. If the minimum is to be enforced, a pool that is below it has something ordered within two loops
 //! and the time for which the view of the cloud may be old.
 //!
+//! The subject is the pool, judged again as long as it is below its minimum. Each time is excused by calls that went wrong, an
+//! order in progress, a limit that is reached, a pause, mostly unready nodes, or a back-off of this pool. The age of the view and
+//! two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! those it has ordered itself, and those of others that were there long enough to be seen. What it has
 //! given back does not count.
 //!
+//! The subject is the pool, at each order. Nothing excuses it; servers of others count when they have been there for the time of
+//! the view and two loops, and a maximum that was lowered within two loops does not, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

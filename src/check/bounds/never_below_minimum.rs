@@ -1,6 +1,9 @@
 //! MM-02. When the subject gives back a server that had a node, the servers of its pool before that are
 //! counted. Losses by others that it cannot have seen yet count as still there.
 //!
+//! The subject is the pool, at each removal. Excused is what the view and two loops may not have shown; that is what latency can
+//! do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! It is put to the test by a pool that stays below its minimum for as long as a removal takes while nothing
 //! waits.
 //!
+//! The subject is the pool of each order, judged once. It is excused by a pod that this pool may take and that waited within four
+//! loops before, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! MM-05. While a pool has more servers than its maximum at that time, none of them is given back whose node is used more than
 //! the threshold. That none is ordered is MM-01.
 //!
+//! The subject is the node, and its pool, at each removal. Nothing excuses it but that it was used less within two loops before
+//! the decision; that is what latency can do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

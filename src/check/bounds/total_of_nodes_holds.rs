@@ -1,6 +1,9 @@
 //! MM-06. When a server that the subject has ordered comes into being, its servers that have a node or may still get one are
 //! counted, and the nodes of others that were there for two loops. What came or went within a tie does not count.
 //!
+//! The subject is the whole cluster, at each order. Excused are nodes of others for two loops, which is what latency can do, and
+//! servers that did not become nodes within the provision time.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! MM-07. With a limit on cores or memory in all, no server is ordered with which the nodes of no pool and the servers of the
 //! pools have more than it. Counted is what they have for pods, which is never more than what they have.
 //!
+//! The subject is the whole cluster, at each order. Excused is what came by others within the age of the view and two loops; that
+//! is what latency can do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

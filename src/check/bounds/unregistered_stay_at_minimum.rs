@@ -1,6 +1,9 @@
 //! MM-08. A server of which no node ever came is not given back after the provision time if that leaves its
 //! pool below the minimum.
 //!
+//! The subject is the server and its pool, at its give-back. It is excused by the flag, and by its own order's time for being
+//! made. The pool must have been at its minimum for two loops, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

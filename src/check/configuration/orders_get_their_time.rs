@@ -1,6 +1,9 @@
 //! CF-02. A server that is still being made, and of whose making the last answer of the cloud said so, is
 //! not given back before the creation timeout.
 //!
+//! The subject is the order, by what was told of its own making, judged once. Excused is a look at it that failed or told of a
+//! failure, and any other call for its server that went wrong. A second is granted.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! CF-05. A process that runs on, and of several the one that leads, publishes its status within a minute
 //! and two loops after it was started, refused nothing but what it has no right to.
 //!
+//! The subject is the process, judged once at each start. That minute is excused by any other call that went wrong, by an order
+//! in progress and by several replicas. Two loops and the duration of a lease are granted, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SD-04. From the first eviction on a node to the last, or to its give-back, no pod of another node is
 //! evicted. Residents do not count, and the flag that allows more is read.
 //!
+//! The subject is each pair of nodes: every drain is judged against all before it. Excused is only who was allowed more drains. A
+//! drain without an eviction for four loops was given up, and an overlap of a second is latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

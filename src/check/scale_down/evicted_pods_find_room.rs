@@ -2,6 +2,10 @@
 //! wait for longer than a minute. If pods of others came into being meanwhile and got a node, the plan acted, or a fault
 //! came or went, they may have taken the room.
 //!
+//! The subject is the controller of each evicted pod, judged once by the pods that come in its stead. Those two minutes are
+//! excused by a step that acts, a fault that comes or goes, and a pod of others that got a node. A wait of a minute is more than
+//! latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! delay after a failure has passed, and that node is not before the time after which it is looked at again; both counted from the call
 //! that failed. What is tainted within a loop of the failure may have been decided before. A restart of the subject forgets it.
 //!
+//! The subject is the pool of the node, and the node itself, over all of the pause that each failure brings. Excused is only
+//! another process, which knows nothing of it. What was decided before may come a loop and a second late.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

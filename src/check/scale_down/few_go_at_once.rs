@@ -1,6 +1,9 @@
 //! SD-05. Nodes that carry the taint of removal at the same time, and whose servers have not been given back
 //! yet, are counted; the flag that allows another number is read.
 //!
+//! The subject is the whole cluster, judged again at each taint. Nothing excuses it. Who is counted together is so a second
+//! later, too, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

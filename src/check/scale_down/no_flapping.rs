@@ -1,6 +1,10 @@
 //! SD-09. In the twenty minutes after a removal nothing is ordered, if since the removal could first be
 //! decided the plan did nothing, no fault came or went, and no server was lost to others.
 //!
+//! The subject is the whole cluster after each removal, judged once by the first order there is. Excused is any step that acts,
+//! any fault that is there and any server that is lost, between unneeded time and order only. No latency is long enough to
+//! matter.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

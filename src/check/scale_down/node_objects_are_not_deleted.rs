@@ -1,6 +1,8 @@
 //! SD-11. Whoever owns the cloud removes the object once the server is gone; a request of the subject to
 //! delete one convicts, whatever its answer. Put to the test by each server that it gives back.
 //!
+//! The subject is each request. Nothing excuses it, and no latency is in it.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SD-02. No removal is decided within the delay after an order that the cloud took and whose server is
 //! still there, by the process that placed it. The delay is counted from the loop in which it was placed, so one loop is granted.
 //!
+//! The subject is the process that placed the order, for all pools. Each order is judged for the whole of its delay. Excused is
+//! an order whose server does not stay, and another process.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

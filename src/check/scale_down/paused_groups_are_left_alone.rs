@@ -1,6 +1,9 @@
 //! SD-15. The size of a machine deployment that is paused is not written: nobody would make anything of it, and whoever paused it
 //! wanted it to stay as it is.
 //!
+//! The subject is the pool, for all of its pause. Only what is written within two loops after its beginning is excused; that is
+//! what latency can do. Pods that the pool could take, and its own nodes, put it to the test.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,5 +1,8 @@
 //! SD-13. As SD-01, for the last server of a pool that may have none.
 //!
+//! The subject is the node, from the moment at which it is the last. It is judged again as long as it stays so; what excuses it,
+//! and what is granted, is as in SD-01.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,5 +1,8 @@
 //! SD-08. No removal is decided of a node that had the annotation for two loops and a few calls before.
 //!
+//! The subject is the node, at each removal. Excused is an annotation that is younger than two loops and a few calls, so latency
+//! alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

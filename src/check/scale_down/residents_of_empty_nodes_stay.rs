@@ -1,6 +1,9 @@
 //! SD-12. Between the decision to remove a node with nothing but residents and its give-back, no resident is
 //! evicted, unless it is annotated to be. And such a node goes in its time, as SD-01 says.
 //!
+//! The subject is the node that has nothing but residents: each removal is judged, and its going again and again as in SD-01. An
+//! eviction is excused by its pod's annotation only, and one that comes with the decision by a second.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SD-14. While machines of a machine deployment are of more than one template, none of them is given back: the roll-out removes
 //! the old ones itself, and would make anew what is taken from it.
 //!
+//! The subject is the pool, for all of its roll-out. Excused is what comes within two loops after its beginning; that is what
+//! latency can do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SF-15. The machine whose node was chosen is marked before the size of its machine deployment is reduced: otherwise the
 //! controllers choose another, with all that runs on it.
 //!
+//! The subject is each machine that goes. Nothing excuses it; a mark that is seen a second before or after the write counts, so
+//! latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

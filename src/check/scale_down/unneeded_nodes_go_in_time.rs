@@ -2,6 +2,11 @@
 //! from the last order where that puts it off. A node that was used more than the threshold, or not there,
 //! at a moment within the unneeded time before its removal was decided has gone too early.
 //!
+//! The subject is the single node. One that stays vacant is judged again after a time that was excused, and after a give-back
+//! that failed. A time is excused by calls that went wrong, mostly unready nodes, a minimum, an annotation, a pause or a roll-out
+//! of its own pool, and more than ten vacant nodes of pools. Recheck, taint and four loops are granted, so latency alone convicts
+//! nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! unready time, which begins when it is as old as the startup time: until then it is taken for one that still starts. While it is unready it does not go before it has been unneeded for so long; if such
 //! removals are switched off it stays.
 //!
+//! The subject is the single node, judged again as in SD-01, with the same excuses. Two loops before the decision count, so
+//! latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

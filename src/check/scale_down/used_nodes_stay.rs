@@ -1,6 +1,9 @@
 //! SD-06. No removal is decided of a ready node whose pods, residents and those that were told to end left out, have asked for
 //! more of it than the threshold for two loops and a few calls.
 //!
+//! The subject is the node, at each removal. Nothing excuses it but that it was used less, or not ready, within two loops before
+//! the decision; that is what latency can do.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

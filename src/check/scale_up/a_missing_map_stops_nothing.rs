@@ -1,6 +1,9 @@
 //! SU-09. As SU-01, with twice its reaction time, for pods that wait while the priority expander was asked for and its map does
 //! not exist, or holds no priorities.
 //!
+//! The subject is the single pod, asked again as long as it waits without a map. What excuses it is what excuses SU-01, for as
+//! long; twice the reaction time and two loops are more than latency.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

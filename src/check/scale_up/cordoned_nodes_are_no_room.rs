@@ -1,5 +1,8 @@
 //! SU-15. Nodes that take no pods are no room: as SU-01, for pods that wait while a cordoned node has room for them.
 //!
+//! The subject is the single pod, asked again as long as it waits and a cordoned node has room for it. What excuses it, and what
+//! is granted, is as in SU-01.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,10 @@
 //! SU-12. An order convicts if every pod that waits would fit an empty node of the pool, and none fits beside the daemons that are
 //! sure to run there: daemon sets that had been there for two loops, choose all nodes and do not mind the pool's taints.
 //!
+//! The subject is each order and the pods that its pool may take, judged once: one that fits beside the daemons acquits. Excused
+//! is an order that fills a minimum. Who waited within two loops before it counts as waiting, and younger daemon sets do not
+//! count, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SU-05. Pods of a priority below the cut-off are expendable: nothing is bought for them. An order convicts
 //! if all that waited were impossible, one of them for its priority.
 //!
+//! The subject is each order and its pool, judged once: a pod that waits and that this pool may take acquits. Excused is an order
+//! that fills a minimum. Who waited within two loops before it counts as waiting, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SU-04. The labels that a pod asks for restrict the pools in which something is bought for it. An order
 //! convicts if all that waited were impossible in its pool, one of them for its node selector.
 //!
+//! The subject is each order and its pool, judged once: a pod that waits and that this pool may take acquits. Excused is an order
+//! that fills a minimum. Who waited within two loops before it counts as waiting, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

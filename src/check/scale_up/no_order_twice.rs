@@ -4,6 +4,10 @@
 //! nodes that go wait as well: it makes room for them in the same round. Whoever is misled by lists of the cloud is judged by
 //! FT-20.
 //!
+//! The subject is each order and the pods that its pool may take, judged once. Excused is an order that fills a minimum, that
+//! another replica could not know of, or that comes when the provision time of the one before is over. Who waited within two
+//! loops before it counts as waiting, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

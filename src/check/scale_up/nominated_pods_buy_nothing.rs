@@ -1,6 +1,9 @@
 //! SU-06. A pod for which the scheduler has found a node that is being cleared for it needs no new one. An
 //! order convicts if all that waited were impossible, one of them because it was nominated.
 //!
+//! The subject is each order and its pool, judged once: a pod that waits and that this pool may take acquits. Excused is an order
+//! that fills a minimum. Who waited within two loops before it counts as waiting, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,9 @@
 //! none has, have nothing bought. An order convicts if all that waited were impossible in its pool, and one
 //! of them in every pool.
 //!
+//! The subject is each order and its pool, judged once: a pod that waits and that this pool may take acquits. Excused is an order
+//! that fills a minimum. Who waited within two loops before it counts as waiting, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -3,6 +3,9 @@
 //! was ordered is there, has failed or is overdue, it is asked again. Excused is a subject that does not run, was refused
 //! something, stands in an order, has enough capacity on the way, is at a limit or may be in back-off.
 //!
+//! The subject is the single pod. Two loops and a few calls are granted beside the reaction time, so latency alone convicts
+//! nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -2,6 +2,10 @@
 //! its way, for the pods that wait, nothing more is ordered there; until their startup time is over. And as SU-01, for pods
 //! that wait while a node with room for them carries a status taint: it is no room.
 //!
+//! The subject of the first half is each order and the pods that its pool may take, judged once; of the second the single pod, as
+//! long as it waits. Excused is an order that fills a minimum, and whatever excuses SU-01. A startup taint counts once it has
+//! been there for two loops, so latency alone convicts nobody.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,10 @@
 //! SU-08. With the priority expander, an order convicts if another pool of a higher priority takes every pod
 //! that waits, is not full, and has had no failure for as long as the longest back-off.
 //!
+//! The subject is each order and the pods that its pool may take, judged once: only a pool that takes all of them is a rival. A
+//! rival is excused while it is full, limited, paused, mostly unready or not sold, and for a back-off after a failure. No latency
+//! is in it.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text

@@ -1,6 +1,9 @@
 //! SU-07. An order convicts if pods waited for it that were younger than the scale-up delay, by more than a tie and the second to
 //! which their creation is told, and for those that were not, if there were any, enough was on its way.
 //!
+//! The subject is each order and the pods that its pool may take, judged once. Excused is an order that fills a minimum, and one
+//! that what is on its way does not suffice for. What is on its way counts for the provision time.
+//!
 //! The smallest history that violates it:
 //!
 //! ```text
