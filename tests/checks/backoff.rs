@@ -117,7 +117,7 @@ pub(crate) fn cases() -> Vec<Case> {
             let story = retired().pod_gone(110, "web-1").node(0, 1, "small").pending(40, "web-2");
             story.object(200, "Node", "small-1", json!({"spec": {"unschedulable": true}})).end(900)
         }),
-        ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(300)),
+        ("BO-07", "broken_one_ordered", "unknown", retired().order_refused(112, "broken", 7, 422).end(200)),
         (
             "BO-07",
             "all_are_sold",
