@@ -38,11 +38,7 @@ pub(super) fn reactions_throughout(scene: &Scene<'_>, window: Duration) -> Tally
 }
 
 /// The same, for the times that begin while something is so.
-pub(super) fn reactions_while(
-    scene: &Scene<'_>,
-    window: Duration,
-    so: impl Fn(&Pod, Time) -> bool,
-) -> Tally {
+pub(super) fn reactions_while(scene: &Scene<'_>, window: Duration, so: impl Fn(&Pod, Time) -> bool) -> Tally {
     throughout(scene, window, |pod, from, to| !scene.misled(from, to) && so(pod, from))
 }
 
@@ -51,11 +47,7 @@ pub(super) fn reactions_while_misled(scene: &Scene<'_>, window: Duration) -> Tal
     throughout(scene, window, |_, from, to| scene.misled(from, to))
 }
 
-fn throughout(
-    scene: &Scene<'_>,
-    window: Duration,
-    concerns: impl Fn(&Pod, Time, Time) -> bool,
-) -> Tally {
+fn throughout(scene: &Scene<'_>, window: Duration, concerns: impl Fn(&Pod, Time, Time) -> bool) -> Tally {
     let mut tally = Tally::default();
     each_wait(scene, &mut tally, |tally, pod, spell| {
         let mut of_no_concern = Tally::default();

@@ -60,7 +60,9 @@ pub(super) fn goes(
         let asked: Vec<&GiveBack> = scene
             .give_backs
             .iter()
-            .filter(|back| back.server == vacancy.server && back.began >= asked_from && back.began <= deadline)
+            .filter(|back| {
+                back.server == vacancy.server && back.began >= asked_from && back.began <= deadline
+            })
             .collect();
         if let Some(last) = asked.last() {
             tally.exercised();
@@ -72,8 +74,10 @@ pub(super) fn goes(
             return;
         } else if nothing_excuses(scene, vacancy, awake, deadline) {
             let lasted = (deadline - vacancy.spell.from).as_secs();
-            let says =
-                format!("{} had nothing on it for {lasted} s, and its server was not given back", vacancy.node);
+            let says = format!(
+                "{} had nothing on it for {lasted} s, and its server was not given back",
+                vacancy.node
+            );
             tally.violated(says, [vacancy.spell.began]);
             return;
         } else {

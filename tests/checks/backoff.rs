@@ -62,9 +62,7 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-01", "nothing_is_refused", "unknown", waits().order(112, "small", 7).end(3000)),
         ("BO-02", "the_other_one", "held", rivals().order(125, "big", 8).end(300)),
         ("BO-02", "nobody", "violated", rivals().end(300)),
-        ("BO-02", "another_one_for_others", "violated", {
-            aside(rivals()).order(125, "aside", 9).end(300)
-        }),
+        ("BO-02", "another_one_for_others", "violated", { aside(rivals()).order(125, "aside", 9).end(300) }),
         ("BO-02", "who_it_was_for_went", "unknown", {
             rivals().pod_gone(130, "web-1").pending_as(50, "huge", huge).end(300)
         }),
@@ -81,7 +79,11 @@ pub(crate) fn cases() -> Vec<Case> {
             "BO-04",
             "another_one_for_others",
             "violated",
-            aside(never()).order(212, "aside", 9).node(250, 9, "aside").runs(260, "db-1", "aside-9").end(3000),
+            aside(never())
+                .order(212, "aside", 9)
+                .node(250, 9, "aside")
+                .runs(260, "db-1", "aside-9")
+                .end(3000),
         ),
         (
             "BO-04",

@@ -138,7 +138,11 @@ fn conflicts() -> Vec<Case> {
             let story = Story::new().grouped().group(0, "small", 2, &bounds(0, 3));
             let story = story.machine_with_node(0, 1, "small").machine_with_node(0, 2, "small");
             let story = story.runs_as(10, "web-1", "small-1", big()).runs_as(10, "web-2", "small-2", big());
-            story.group(200, "small", 2, &bounds(0, 1)).removed(900, 1, "small", 1).told(902, 1, "small").end(1500)
+            story
+                .group(200, "small", 2, &bounds(0, 1))
+                .removed(900, 1, "small", 1)
+                .told(902, 1, "small")
+                .end(1500)
         }),
         ("MM-09", "grows", "held", {
             limited().group(200, "small", 1, &bounds(0, 2)).scale(215, "small", 2, 200).end(600)

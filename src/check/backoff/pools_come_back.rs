@@ -53,9 +53,8 @@ fn check(history: &History) -> Verdict {
                 }
                 let waited = scene.pods.values().filter(|it| it.always(batch.began - TIE, until, Pod::waits));
                 let mut pods = waited.filter_map(|track| track.at(batch.began));
-                let forgotten = |pod: &Pod| {
-                    has_place(scene, pool, pod, batch.ended, until) && !comes(scene, pod, until)
-                };
+                let forgotten =
+                    |pod: &Pod| has_place(scene, pool, pod, batch.ended, until) && !comes(scene, pod, until);
                 let quiet = scene.calm(batch.ended + scene.slack() * 8, until);
                 if quiet && !scene.mostly_unready(until) && pods.any(forgotten) {
                     tally.violated(

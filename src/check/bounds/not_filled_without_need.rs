@@ -56,8 +56,7 @@ fn check(history: &History) -> Verdict {
             let (since, later) = (order.began - scene.slack() * 2, order.began + TIE);
             let meant = |pod: &Pod| pod.waits() && !fit(scene, pod, pool).impossible();
             if !scene.pods.values().any(|track| track.ever(since, later, meant)) && later <= scene.end {
-                let says =
-                    format!("{} was ordered in {} though no pod waited for it", order.name, pool.name);
+                let says = format!("{} was ordered in {} though no pod waited for it", order.name, pool.name);
                 tally.violated(says, [order.event]);
             }
         }

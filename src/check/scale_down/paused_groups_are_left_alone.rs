@@ -67,7 +67,9 @@ fn check(history: &History) -> Verdict {
                 }
             }
         }
-        tally.verdict("nothing waited for a machine deployment that was paused, and none of its nodes was unneeded")
+        tally.verdict(
+            "nothing waited for a machine deployment that was paused, and none of its nodes was unneeded",
+        )
     })
 }
 
@@ -77,10 +79,7 @@ fn tempted(scene: &Scene<'_>, pool: &Pool, pause: &Spell, reaction: Duration) ->
         let from = spell.from.max(pause.from) + scene.slack();
         let until = from + reaction;
         let fits = track.at(spell.from).is_some_and(|pod| !fit(scene, pod, pool).impossible());
-        fits
-            && pause.spans(pause.from, until)
-            && spell.spans(spell.from, until)
-            && scene.watched(from, until)
+        fits && pause.spans(pause.from, until) && spell.spans(spell.from, until) && scene.watched(from, until)
     };
     scene.pods.values().any(|track| track.spells(Pod::waits).iter().any(|spell| waits(track, spell)))
 }
