@@ -11,7 +11,7 @@
 //! `view`, `memory`, `simulate` and `decide` are pure: no API, no clock, no draws but those of a seed. `kubernetes`,
 //! `hetzner` and `cluster_api` are the shells for the APIs, and `market` is the one of the latter two that is bought from; `act` carries out what was decided; `run` is the loop.
 //!
-//! It does not balance similar groups, provision volumes, know topology spread or weigh preferences.
+//! It does not balance similar groups, provision volumes or weigh preferences.
 
 // What it was told.
 mod defect;

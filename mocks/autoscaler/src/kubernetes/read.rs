@@ -12,7 +12,7 @@ use mock_clock::Time;
 
 use crate::quantity::{milli, whole};
 use crate::view::{
-    Apart, Budget, Node, Operator, Owner, Pod, Requirement, Resources, Selector, Taint, Toleration,
+    Apart, Budget, Node, Operator, Owner, Pod, Requirement, Resources, Selector, Spread, Taint, Toleration,
 };
 
 const MIRROR: &str = "kubernetes.io/config.mirror";
@@ -112,6 +112,7 @@ fn described(metadata: &meta::ObjectMeta, spec: &v1::PodSpec) -> Pod {
         tolerations: spec.tolerations.iter().flatten().map(toleration).collect(),
         host_ports: host_ports(spec),
         apart: apart.iter().map(|term| apart_from(term, &namespace)).collect(),
+        spread: spec.topology_spread_constraints.iter().flatten().filter_map(spread).collect(),
         priority: spec.priority.unwrap_or_default(),
         owner: owner(metadata),
         node: spec.node_name.clone().filter(|name| !name.is_empty()),
@@ -170,6 +171,16 @@ fn apart_from(term: &v1::PodAffinityTerm, namespace: &str) -> Apart {
         selector: term.label_selector.as_ref().map(selector).unwrap_or_default(),
         topology_key: term.topology_key.clone(),
     }
+}
+
+/// A spread that is required, not only preferred.
+fn spread(constraint: &v1::TopologySpreadConstraint) -> Option<Spread> {
+    (constraint.when_unsatisfiable == "DoNotSchedule").then(|| Spread {
+        selector: constraint.label_selector.as_ref().map(selector).unwrap_or_default(),
+        topology_key: constraint.topology_key.clone(),
+        max_skew: usize::try_from(constraint.max_skew).unwrap_or(1),
+        min_domains: constraint.min_domains.and_then(|least| usize::try_from(least).ok()).unwrap_or(1),
+    })
 }
 
 fn selector(labels: &meta::LabelSelector) -> Selector {

@@ -1,11 +1,11 @@
 //! The cluster in thought: which pod would fit on which node, and how many machines a pool would need.
 //!
-//! It knows resources, selectors, required affinity to nodes, taints, ports of the host and required anti-affinity.
-//! It does not know volumes, topology spread, required affinity to pods, or preferences.
+//! It knows resources, selectors, required affinity to nodes, taints, ports of the host, required anti-affinity and
+//! required spread. It does not know volumes, policies of a spread, required affinity to pods, or preferences.
 
 use std::collections::BTreeMap;
 
-use crate::view::{Pod, Resources, Taint};
+use crate::view::{Pod, Resources, Spread, Taint};
 
 /// A node in thought, with the pods it has in thought.
 #[derive(Clone, Debug)]
@@ -63,7 +63,23 @@ impl Room {
                     || there.apart.iter().any(|apart| shares(other, &apart.topology_key) && apart.means(pod))
             })
         };
-        !self.places.iter().any(quarrels)
+        !self.places.iter().any(quarrels) && pod.spread.iter().all(|spread| self.is_even(pod, index, spread))
+    }
+
+    /// Whether its like would be spread evenly enough, were the pod there. What is closed still counts.
+    fn is_even(&self, pod: &Pod, index: usize, spread: &Spread) -> bool {
+        let like =
+            |other: &&Pod| other.namespace == pod.namespace && !other.ending && spread.selector.matches(&other.labels);
+        let mut domains: BTreeMap<&str, usize> = BTreeMap::new();
+        for place in self.places.iter().filter(|place| pod.chooses(&place.labels)) {
+            if let Some(domain) = place.labels.get(&spread.topology_key) {
+                *domains.entry(domain).or_default() += place.pods.iter().filter(like).count();
+            }
+        }
+        let few = domains.len() < spread.min_domains;
+        let least = if few { 0 } else { domains.values().copied().min().unwrap_or_default() };
+        let here = self.places[index].labels.get(&spread.topology_key).and_then(|it| domains.get(it.as_str()));
+        here.is_some_and(|there| there + usize::from(spread.selector.matches(&pod.labels)) <= least + spread.max_skew)
     }
 
     /// Puts the pod on the first place where it fits and that is `allowed`.
@@ -124,7 +140,7 @@ mod tests {
 
     use super::*;
     use crate::view::tests::{pod, resources};
-    use crate::view::{Apart, Requirement, Selector};
+    use crate::view::{Apart, Requirement, Selector, Spread};
 
     fn place(cores: u64) -> Place {
         Place {
@@ -150,6 +166,40 @@ mod tests {
         let pods = vec![quarrelsome; 3];
         let (count, taken) = Room::default().pack(&place(4), &pods, 10);
         assert_eq!((count, taken.len()), (3, 3));
+    }
+
+    fn spread_over_hosts(min_domains: usize) -> Pod {
+        let mut even = pod("a", 100);
+        even.spread.push(Spread {
+            selector: Selector(vec![Requirement::is("app", "web")]),
+            topology_key: "kubernetes.io/hostname".to_owned(),
+            max_skew: 1,
+            min_domains,
+        });
+        even
+    }
+
+    #[test]
+    fn pods_that_are_spread_need_as_many_machines_as_domains() {
+        let pods = vec![spread_over_hosts(3); 6];
+        let (count, taken) = Room::default().pack(&place(4), &pods, 10);
+        assert_eq!((count, taken.len()), (3, 6));
+        assert_eq!(Room::default().pack(&place(4), &vec![spread_over_hosts(1); 6], 10).0, 1);
+    }
+
+    #[test]
+    fn a_place_that_is_closed_counts_for_the_spread() {
+        let even = spread_over_hosts(1);
+        let named = |name: &str| {
+            let mut place = place(4);
+            place.labels.insert("kubernetes.io/hostname".to_owned(), name.to_owned());
+            place.name = name.to_owned();
+            place.put(&even);
+            place
+        };
+        let room = Room { places: vec![named("a"), named("b")] };
+        assert!(room.without(0, std::slice::from_ref(&even)).is_none());
+        assert!(room.without(0, &[pod("other", 100)]).is_some());
     }
 
     #[test]

@@ -150,6 +150,8 @@ pub(crate) struct Pod {
     pub(crate) host_ports: BTreeSet<(String, i32)>,
     /// Pods it will not share a domain with.
     pub(crate) apart: Vec<Apart>,
+    /// How evenly its like must be spread.
+    pub(crate) spread: Vec<Spread>,
     pub(crate) priority: i32,
     pub(crate) owner: Owner,
     pub(crate) node: Option<String>,
@@ -194,6 +196,16 @@ impl Apart {
     pub(crate) fn means(&self, pod: &Pod) -> bool {
         self.namespaces.contains(&pod.namespace) && self.selector.matches(&pod.labels)
     }
+}
+
+/// A required spread over domains.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) selector: Selector,
+    pub(crate) topology_key: String,
+    pub(crate) max_skew: usize,
+    /// With fewer domains, the least of them counts as empty.
+    pub(crate) min_domains: usize,
 }
 
 /// A disruption budget.
@@ -281,6 +293,7 @@ pub(crate) mod tests {
             tolerations: Vec::new(),
             host_ports: BTreeSet::new(),
             apart: Vec::new(),
+            spread: Vec::new(),
             priority: 0,
             owner: Owner::Set("web".to_owned()),
             node: None,
