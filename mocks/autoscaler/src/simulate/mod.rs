@@ -68,8 +68,9 @@ impl Room {
 
     /// Whether its like would be spread evenly enough, were the pod there. What is closed still counts.
     fn is_even(&self, pod: &Pod, index: usize, spread: &Spread) -> bool {
-        let like =
-            |other: &&Pod| other.namespace == pod.namespace && !other.ending && spread.selector.matches(&other.labels);
+        let like = |other: &&Pod| {
+            other.namespace == pod.namespace && !other.ending && spread.selector.matches(&other.labels)
+        };
         let mut domains: BTreeMap<&str, usize> = BTreeMap::new();
         for place in self.places.iter().filter(|place| pod.chooses(&place.labels)) {
             if let Some(domain) = place.labels.get(&spread.topology_key) {
@@ -78,8 +79,11 @@ impl Room {
         }
         let few = domains.len() < spread.min_domains;
         let least = if few { 0 } else { domains.values().copied().min().unwrap_or_default() };
-        let here = self.places[index].labels.get(&spread.topology_key).and_then(|it| domains.get(it.as_str()));
-        here.is_some_and(|there| there + usize::from(spread.selector.matches(&pod.labels)) <= least + spread.max_skew)
+        let here =
+            self.places[index].labels.get(&spread.topology_key).and_then(|it| domains.get(it.as_str()));
+        here.is_some_and(|there| {
+            there + usize::from(spread.selector.matches(&pod.labels)) <= least + spread.max_skew
+        })
     }
 
     /// Puts the pod on the first place where it fits and that is `allowed`.
