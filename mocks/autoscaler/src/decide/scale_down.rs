@@ -107,7 +107,7 @@ fn is_eligible(node: &Node, machine: &Machine, view: &View, memory: &Memory, set
     };
     let disabled = node.annotations.get(DISABLED).is_some_and(|value| value == "true")
         && !settings.has(Defect::IgnoresScaleDownDisabled);
-    let full = utilization(node, view, settings) >= arguments.scale_down_utilization_threshold
+    let full = utilization(node, view, settings) > arguments.scale_down_utilization_threshold
         && !settings.has(Defect::IgnoresUtilization);
     old_enough
         && !disabled
