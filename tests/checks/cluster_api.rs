@@ -215,7 +215,17 @@ fn machines() -> Vec<Case> {
         story.machine(120, 1, "small", &json!({"phase": "Failed", "failureMessage": "no quota"}))
     };
     let mark = || json!("now");
+    // From 300 s on the group has an unneeded time of its own: 25 minutes; the node has been unneeded since it came.
+    let own = json!({"cluster.x-k8s.io/autoscaling-options-scaledownunneededtime": "25m"});
+    let patient = || one().group(300, "small", 1, &own);
     vec![
+        ("SD-01", "gone_by_its_own_time", "held", {
+            patient().removed(1520, 1, "small", 0).told(1522, 1, "small").end(4000)
+        }),
+        ("SD-01", "gone_before_its_own_time", "violated", {
+            patient().removed(720, 1, "small", 0).told(722, 1, "small").end(4000)
+        }),
+        ("SD-01", "its_own_time_is_over", "violated", patient().end(4000)),
         ("SF-15", "marked", "held", { one().removed(700, 1, "small", 0).told(702, 1, "small").end(900) }),
         ("SF-15", "not_marked", "violated", one().scale(701, "small", 0, 200).told(702, 1, "small").end(900)),
         ("SF-15", "marked_once_and_no_longer", "violated", {

@@ -40,6 +40,8 @@ fn check(history: &History) -> Verdict {
             if vacancy.pool.min == 0
                 && let Some(since) = alone_since(scene, &vacancy)
             {
+                let to = vacancy.spell.to.unwrap_or(scene.end);
+                let (_, unneeded) = scene.unneeded_times(Some(&vacancy.pool.name), unneeded, since, to);
                 goes(scene, &mut tally, &vacancy, since, unneeded);
             }
         }

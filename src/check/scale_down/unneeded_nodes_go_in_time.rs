@@ -1,5 +1,6 @@
 //! SD-01. A ready node with nothing on it goes once that has lasted for the unneeded time, counted again
-//! from the last order where that puts it off. A node that was used more than the threshold, or not there,
+//! from the last order where that puts it off. A machine deployment may have a time of its own; where that changes, nodes may go by the
+//! shorter, and must go by the longer one. A node that was used more than the threshold, or not there,
 //! at a moment within the unneeded time before its removal was decided has gone too early.
 //!
 //! The subject is the single node. One that stays vacant is judged again after a time that was excused, and after a give-back
@@ -22,7 +23,7 @@ use mock_clock::Time;
 
 use crate::check::scene::{Scene, TIE, timed};
 use crate::check::vacancy::{goes, vacancies};
-use crate::check::{CLUSTER_AUTOSCALER, Expectation, Kind, Level, Tally, Verdict, Versions};
+use crate::check::{CLUSTER_AUTOSCALER, Citation, Expectation, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
 use crate::history::query::{GiveBack, Node, Track};
@@ -31,7 +32,13 @@ use crate::terms::Timer;
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("SD-01"),
     promise: "A node that has been unneeded for the documented time is removed, and not earlier",
-    cite: &[faq!("How does scale-down work?", "how-does-scale-down-work")],
+    cite: &[
+        faq!("How does scale-down work?", "how-does-scale-down-work"),
+        Citation {
+            where_: "cluster-autoscaler, clusterapi provider, per-NodeGroup autoscaling options",
+            url: "https://github.com/kubernetes/autoscaler/blob/master/cluster-autoscaler/cloudprovider/clusterapi/README.md#per-nodegroup-autoscaling-options",
+        },
+    ],
     level: Level::Must,
     kind: Kind::ScaleDown,
     providers: CLUSTER_AUTOSCALER,
@@ -47,7 +54,9 @@ fn check(history: &History) -> Verdict {
             early(scene, &mut tally, back, (name, track), unneeded);
         }
         for vacancy in vacancies(scene, true) {
-            goes(scene, &mut tally, &vacancy, vacancy.spell.from, unneeded);
+            let (from, to) = (vacancy.spell.from, vacancy.spell.to.unwrap_or(scene.end));
+            let (_, unneeded) = scene.unneeded_times(Some(&vacancy.pool.name), unneeded, from, to);
+            goes(scene, &mut tally, &vacancy, from, unneeded);
         }
         tally.verdict("no node had nothing on it for long enough")
     })
@@ -60,8 +69,10 @@ fn early(
     (name, track): (&str, &Track<Node>),
     unneeded: Duration,
 ) {
-    let from = back.began - unneeded + TIE;
     let until = scene.decided(back) - TIE;
+    let pool = scene.pool_of_node(name, until);
+    let (unneeded, _) = scene.unneeded_times(pool, unneeded, until - scene.slack(), until);
+    let from = back.began - unneeded + TIE;
     let ready = |at: Time| track.at(at).is_some_and(|node| node.ready);
     if !ready(until) || !scene.nodes_on(back.server).all(|(other, _)| other == name) {
         return;

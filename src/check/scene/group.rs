@@ -1,15 +1,35 @@
 //! Pools that are machine deployments: their bounds as they are at a moment, and whether anybody may touch them.
 
+use std::time::Duration;
+
 use mock_clock::Time;
 
 use super::Scene;
-use crate::history::query::Spell;
+use crate::history::query::{Group, Spell};
 use crate::terms::Pool;
 
 impl Scene<'_> {
     /// What a pool may have at most at a moment: what its deployment says, if it is one.
     pub(in crate::check) fn max(&self, pool: &Pool, at: Time) -> u32 {
         self.groups.get(&pool.name).and_then(|track| track.at(at)?.max).unwrap_or(pool.max)
+    }
+
+    /// The shortest and the longest time for which nodes of a pool had to be unneeded, between two moments: what its deployment
+    /// says of itself, or else what the subject was told.
+    pub(in crate::check) fn unneeded_times(
+        &self,
+        pool: Option<&str>,
+        told: Duration,
+        from: Time,
+        to: Time,
+    ) -> (Duration, Duration) {
+        let track = pool.and_then(|pool| self.groups.get(pool));
+        let before = track.and_then(|track| track.at(from));
+        let since =
+            track.into_iter().flat_map(|track| &track.seen).filter(|seen| from < seen.at && seen.at <= to);
+        let own = |group: Option<&Group>| group.and_then(|group| group.unneeded_time).unwrap_or(told);
+        let times = since.map(|seen| own(seen.state.as_ref())).chain([own(before)]);
+        times.fold((Duration::MAX, Duration::ZERO), |(least, most), it| (least.min(it), most.max(it)))
     }
 
     /// When a pool was paused.

@@ -1,16 +1,21 @@
 //! Machine deployments, as far as an autoscaler has to look at them, and the sets under them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::Tracks;
 use super::machines::DEPLOYMENT_LABEL;
 use super::pods::{objects, strings};
 use crate::history::{History, ObjectEvent};
+use crate::terms::Period;
 
 /// The annotation under which nobody touches an object.
 const PAUSED: &str = "cluster.x-k8s.io/paused";
 /// What annotations with the bounds of a group begin with.
 const BOUND: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-";
+
+/// The annotation with an unneeded time of its own.
+const UNNEEDED: &str = "cluster.x-k8s.io/autoscaling-options-scaledownunneededtime";
 
 /// A machine deployment at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,6 +28,8 @@ pub struct Group {
     pub min: Option<u32>,
     /// Not more, if it says so.
     pub max: Option<u32>,
+    /// How long its nodes must be unneeded, if it says so itself.
+    pub unneeded_time: Option<Duration>,
 }
 
 /// The tracks of all machine deployments, by name: a pool is called as its deployment is.
@@ -39,6 +46,7 @@ fn group(event: &ObjectEvent) -> Group {
         paused: annotations.contains_key(PAUSED),
         min: bound("min"),
         max: bound("max"),
+        unneeded_time: annotations.get(UNNEEDED).and_then(|text| Some(text.parse::<Period>().ok()?.0)),
     }
 }
 

@@ -8,12 +8,13 @@ use kube::api::DynamicObject;
 use crate::defect::Defect;
 use crate::market::Goods;
 use crate::quantity;
-use crate::settings::{Pool, Settings};
+use crate::settings::{Pool, Settings, span};
 use crate::view::{Offer, POOL_LABEL, Resources, Server, Taint};
 
 const DEPLOYMENT: &str = "cluster.x-k8s.io/deployment-name";
 const PAUSED: &str = "cluster.x-k8s.io/paused";
 const BOUND: &str = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-";
+const UNNEEDED: &str = "cluster.x-k8s.io/autoscaling-options-scaledownunneededtime";
 const CAPACITY: &str = "capacity.cluster-autoscaler.kubernetes.io/";
 /// Machines that have no number of their own are given one from here on.
 const NUMBERLESS: u64 = 1 << 40;
@@ -156,6 +157,7 @@ fn pool(deployment: &DynamicObject) -> Option<Pool> {
         cloud_init: String::new(),
         images: BTreeMap::new(),
         server_labels: BTreeMap::new(),
+        unneeded_time: annotations.get(UNNEEDED).and_then(|text| span(text).ok()),
     })
 }
 

@@ -215,7 +215,10 @@ fn is_ripe(candidate: &Unneeded<'_>, view: &View, memory: &Memory, settings: &Se
     let arguments = &settings.arguments;
     let mut wait = match candidate.machine.stage {
         Stage::Unready => arguments.scale_down_unready_time,
-        _ => arguments.scale_down_unneeded_time,
+        _ => {
+            let own = settings.pools.get(candidate.pool).and_then(|pool| pool.unneeded_time);
+            own.unwrap_or(arguments.scale_down_unneeded_time)
+        }
     };
     if settings.has(Defect::RemovesTooEarly) {
         wait /= 2;

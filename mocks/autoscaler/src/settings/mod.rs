@@ -30,6 +30,8 @@ pub(crate) struct Pool {
     /// By architecture, as the server type has it; `None` is for all.
     pub(crate) images: BTreeMap<String, String>,
     pub(crate) server_labels: BTreeMap<String, String>,
+    /// How long its nodes must be unneeded, if it says so itself.
+    pub(crate) unneeded_time: Option<Duration>,
 }
 
 /// Everything that was told.
@@ -224,6 +226,7 @@ impl Config {
             cloud_init: node.cloud_init,
             images: all_images,
             server_labels: node.server_labels,
+            unneeded_time: None,
         })
     }
 }
