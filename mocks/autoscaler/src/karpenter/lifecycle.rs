@@ -72,7 +72,6 @@ impl Karpenter {
 
     async fn register(&self, claim: &NodeClaim, node: &v1::Node) -> Result<(), Refusal> {
         let half = self.has(Defect::RegistersByHalves);
-        let overwrites = self.has(Defect::OverwritesTaints);
         let taints = taints(&claim.spec["taints"]).into_iter().chain(taints(&claim.spec["startupTaints"]));
         let taints: Vec<v1::Taint> = taints.collect();
         let owner = owner(claim);
@@ -80,9 +79,6 @@ impl Karpenter {
         let registered = |node: &mut v1::Node| {
             let spec = node.spec.get_or_insert_default();
             let on = spec.taints.get_or_insert_default();
-            if overwrites {
-                on.clear();
-            }
             on.retain(|taint| taint.key != UNREGISTERED);
             let missing: Vec<v1::Taint> = taints
                 .iter()

@@ -61,6 +61,8 @@ pub(crate) struct KubeClient {
     pub(crate) namespace: String,
     /// Nodes are patched, and not written as a whole.
     patches: bool,
+    /// And whatever others have written meanwhile.
+    overwrites: bool,
 }
 
 impl std::fmt::Debug for KubeClient {
@@ -94,7 +96,8 @@ impl KubeClient {
         config.default_retry = false;
         let client = Client::try_from(config).map_err(|e| e.to_string())?;
         let (namespace, patches) = (settings.arguments.namespace.clone(), settings.is_of_claims());
-        Ok(Self { client, clock, namespace, patches })
+        let overwrites = settings.has(Defect::OverwritesTaints);
+        Ok(Self { client, clock, namespace, patches, overwrites })
     }
 
     /// An answer, in time.
@@ -123,6 +126,9 @@ impl KubeClient {
                     return Ok(false);
                 }
                 if self.patches {
+                    if self.overwrites {
+                        node.metadata.resource_version = None;
+                    }
                     let patch = Patch::Merge(of_node(&node));
                     return self.ask(nodes.patch(name, &PatchParams::default(), &patch)).await.map(|_| true);
                 }
