@@ -6,6 +6,8 @@
 mod backoff;
 #[path = "checks/bounds.rs"]
 mod bounds;
+#[path = "checks/claims.rs"]
+mod claims;
 #[path = "checks/cluster_api.rs"]
 mod cluster_api;
 #[path = "checks/configuration.rs"]
@@ -59,6 +61,7 @@ fn cases() -> Vec<Case> {
         configuration::cases(),
         cluster_api::cases(),
         karpenter::cases(),
+        claims::cases(),
     ]
     .into_iter()
     .flatten()

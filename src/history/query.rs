@@ -29,8 +29,8 @@ use std::time::Duration;
 
 pub use budgets::{Budget, budgets};
 pub use calls::{
-    Eviction, GiveBack, NodeWrite, Order, evictions, give_backs, node_deletions, node_writes, ordered_pool,
-    orders, pod_deletions, status_writes,
+    Eviction, GiveBack, NodeWrite, Order, asked_back, evictions, give_backs, node_deletions, node_writes,
+    ordered_pool, orders, pod_deletions, status_writes,
 };
 pub use claims::{
     CLAIM_POOL_LABEL, Claim, ClaimCall, DISRUPTED_TAINTS, NodePool, TERMINATION, attachments,

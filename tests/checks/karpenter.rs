@@ -7,20 +7,20 @@ use serde_json::{Value, json};
 use super::Case;
 use super::story::{Story, at};
 
-const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-const CHOSEN: &str = "karpenter.sh/disrupted";
-const NO: &str = "karpenter.sh/do-not-disrupt";
+pub(crate) const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+pub(crate) const CHOSEN: &str = "karpenter.sh/disrupted";
+pub(crate) const NO: &str = "karpenter.sh/do-not-disrupt";
 
-fn conditions(kinds: &[&str]) -> Value {
+pub(crate) fn conditions(kinds: &[&str]) -> Value {
     json!(kinds.iter().map(|kind| json!({"type": kind, "status": "True"})).collect::<Vec<_>>())
 }
 
 /// Karpenter, with a pool `small` whose nodes go when they are empty, all at once, after a minute.
-fn karpenter() -> Story {
+pub(crate) fn karpenter() -> Story {
     pooled(|disruption| disruption.consolidate = Consolidate::WhenEmpty)
 }
 
-fn pooled(change: impl FnOnce(&mut Disruption)) -> Story {
+pub(crate) fn pooled(change: impl FnOnce(&mut Disruption)) -> Story {
     let all = DisruptionBudget { nodes: "100%".into(), reasons: vec![], schedule: None, duration: None };
     let mut disruption = Disruption { budgets: Some(vec![all]), ..Disruption::default() };
     change(&mut disruption);
@@ -36,7 +36,7 @@ fn pooled(change: impl FnOnce(&mut Disruption)) -> Story {
     )
 }
 
-trait Claims {
+pub(crate) trait Claims {
     fn claim(self, second: u64, name: &str) -> Self;
     fn claimed(self, second: u64, name: &str) -> Self;
     fn claimed_of(self, second: u64, pool: &str, name: &str) -> Self;
@@ -96,7 +96,7 @@ impl Claims for Story {
         self.object(second, "NodeClaim", name, json!({"status": {"conditions": conditions(kinds)}}))
     }
 
-    /// The subject deletes a claim, and it begins to go.
+    /// The subject deletes a claim, and it begins to go, with its node.
     fn told_to_go(self, second: u64, name: &str) -> Self {
         let story = self.asks(second, "DELETE", &format!("{CLAIMS}/{name}"), |_| {});
         let story = story.object(
@@ -105,6 +105,7 @@ impl Claims for Story {
             name,
             json!({"metadata": {"deletionTimestamp": at(second)}}),
         );
+        let story = story.asks(second, "DELETE", &format!("/api/v1/nodes/{name}"), |_| {});
         story.node_ends(second + 1, name)
     }
 
@@ -127,26 +128,32 @@ impl Claims for Story {
 }
 
 /// Claim a with one pod, which leaves at 100 s.
-fn emptied() -> Story {
+pub(crate) fn emptied() -> Story {
     karpenter().claim(0, "a").runs(10, "web-1", "a").pod_gone(100, "web-1")
 }
 
 /// Claim a with one pod, which stays.
-fn used(story: Story) -> Story {
+pub(crate) fn used(story: Story) -> Story {
     story.claim(0, "a").runs(10, "web-1", "a")
 }
 
+/// Claim a with one pod that is not to be disrupted.
+pub(crate) fn pinned_in(story: Story) -> Story {
+    story.claim(0, "a").runs_as(10, "web-1", "a", json!({"metadata": {"annotations": {NO: "true"}}}))
+}
+
+/// The same where it could be put elsewhere.
 fn pinned() -> Story {
-    karpenter().claim(0, "a").runs_as(10, "web-1", "a", json!({"metadata": {"annotations": {NO: "true"}}}))
+    pinned_in(pooled(|_| {}))
 }
 
 /// A disruption budget over the pods, of which so many may go.
-fn budget(story: Story, allowed: u64) -> Story {
+pub(crate) fn budget(story: Story, allowed: u64) -> Story {
     let budget = json!({"spec": {"selector": {"matchLabels": {"app": "web"}}}, "status": {"disruptionsAllowed": allowed}});
     story.object(5, "PodDisruptionBudget", "default/web", budget)
 }
 
-fn relabelled(story: Story, second: u64) -> Story {
+pub(crate) fn relabelled(story: Story, second: u64) -> Story {
     story.object(
         second,
         "NodePool",
@@ -156,11 +163,11 @@ fn relabelled(story: Story, second: u64) -> Story {
 }
 
 /// Claim a says that it is not as its pool would make it.
-fn drifted(story: Story) -> Story {
+pub(crate) fn drifted(story: Story) -> Story {
     story.claim_is(55, "a", &["Launched", "Registered", "Initialized", "Drifted"])
 }
 
-fn never() -> Story {
+pub(crate) fn never() -> Story {
     pooled(|disruption| disruption.consolidate = Consolidate::Never)
 }
 
@@ -206,7 +213,10 @@ fn disruption() -> Vec<Case> {
         }),
         ("KD-01", "never_gone", "violated", emptied().end(900)),
         ("KD-01", "used", "unknown", used(karpenter()).end(900)),
-        ("KD-02", "one_goes", "held", churn().choose(100, "a").claim_gone(110, "a").end(900)),
+        ("KD-02", "one_goes", "held", {
+            let story = churn().choose(100, "a").claim_gone(110, "a");
+            story.choose(340, "b").claim_gone(350, "b").end(900)
+        }),
         ("KD-02", "none_goes", "violated", churn().end(900)),
         ("KD-02", "nothing_comes", "unknown", two().end(900)),
         ("KD-03", "in_its_time", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
@@ -239,9 +249,9 @@ fn disruption() -> Vec<Case> {
         ("KD-14", "stays", "held", annotated("true").end(900)),
         ("KD-14", "goes", "violated", annotated("true").choose(190, "a").end(900)),
         ("KD-14", "nothing_is_annotated", "unknown", annotated("false").end(900)),
-        ("KD-15", "stays", "held", budget(used(karpenter()), 0).end(900)),
-        ("KD-15", "goes", "violated", budget(used(karpenter()), 0).choose(190, "a").end(900)),
-        ("KD-15", "lets_one_go", "unknown", budget(used(karpenter()), 1).end(900)),
+        ("KD-15", "stays", "held", budget(used(pooled(|_| {})), 0).end(900)),
+        ("KD-15", "goes", "violated", budget(used(pooled(|_| {})), 0).choose(190, "a").end(900)),
+        ("KD-15", "lets_one_go", "unknown", budget(used(pooled(|_| {})), 1).end(900)),
         ("KD-16", "tainted", "held", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
         ("KD-16", "not_tainted", "violated", emptied().told_to_go(190, "a").end(900)),
         ("KD-16", "nothing_goes", "unknown", emptied().end(900)),
@@ -281,7 +291,7 @@ fn disruption() -> Vec<Case> {
 }
 
 /// A server that was made for a claim.
-fn served(change: Change, claim: &str) -> What {
+pub(crate) fn served(change: Change, claim: &str) -> What {
     let labels = [("karpenter.sh/nodepool", "small"), ("karpenter.sh/nodeclaim", claim)];
     What::Server(ServerEvent {
         change,
@@ -301,8 +311,8 @@ fn given_up() -> Story {
     karpenter()
         .object(1, "NodeClaim", "b", claim)
         .what(2, served(Change::Added, "b"))
-        .told_to_go(300, "b")
-        .claim_gone(300, "b")
+        .asks(300, "DELETE", &format!("{CLAIMS}/b"), |_| {})
+        .gone(301, "NodeClaim", "b")
 }
 
 fn lives() -> Vec<Case> {

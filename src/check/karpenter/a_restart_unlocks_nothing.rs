@@ -11,10 +11,13 @@
 //!
 //! It does not catch decisions other than the removal of empty nodes.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use mock_clock::Time;
+
 use super::claims::Claims;
-use super::empty_nodes_go::due;
+use super::empty_nodes_go::overdue;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -47,14 +50,17 @@ const SHOWS: Duration = Duration::from_secs(120);
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
-    for (start, event, _) in query::starts(history).into_iter().skip(1) {
+    for (start, event) in restarts(history) {
         for vacancy in claims.vacancies() {
             let (spell, node, ..) = &vacancy;
-            let Some(due) = due(&claims, &vacancy).filter(|due| *due <= start) else { continue };
+            let until = spell.to.unwrap_or(claims.scene.end).min(start);
+            let due = overdue(&claims, &vacancy, until);
             let call = claims.going().find(|going| going.node == *node).map(|going| going.call);
-            match call {
-                Some(call) if call.began <= due => tally.exercised(),
-                Some(call) if start < call.began && call.began <= start + SHOWS => {
+            match (call, due) {
+                (Some(call), None) if spell.from <= call.began && call.began <= until => tally.exercised(),
+                (Some(call), Some(due))
+                    if spell.covers(start) && start < call.began && call.began <= start + SHOWS =>
+                {
                     let says = format!(
                         "{node} had been due since {} s, and went only after a restart",
                         (start - due).as_secs()
@@ -66,4 +72,11 @@ fn check(history: &History) -> Verdict {
         }
     }
     tally.verdict("the subject was not started again after a node had been due to go")
+}
+
+/// When, and in which event, a replica was started that had been started before.
+fn restarts(history: &History) -> Vec<(Time, usize)> {
+    let mut known = BTreeSet::new();
+    let starts = query::starts(history).into_iter();
+    starts.filter(|(_, _, replica)| !known.insert(*replica)).map(|(at, event, _)| (at, event)).collect()
 }

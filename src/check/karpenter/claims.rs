@@ -1,17 +1,17 @@
 //! What happened to claims and their nodes, as the checks of Karpenter look at it. Built from a history by each check that
 //! needs it; it decides nothing, and doubts favour the subject.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use mock_clock::Time;
 
-use crate::check::causes::hopeless;
 use crate::check::scene::{Scene, TIE};
 use crate::history::History;
 use crate::history::query::{
     self, Claim, ClaimCall, DISRUPTED_TAINTS, Node, NodeWrite, Pod, Spell, Track, Tracks,
 };
-use crate::terms::{Consolidate, Disruption, Pool, Timer};
+use crate::terms::{Consolidate, Disruption, DisruptionBudget, Pool, Timer};
 
 /// From the moment at which a node may go to the one at which it is told to: a look every ten seconds, fifteen seconds in which
 /// nothing may change, ten in which the events of pods are taken together; and as much again for the calls.
@@ -19,10 +19,10 @@ pub(super) const DECISION: Duration = Duration::from_secs(60);
 /// How long a command may take before it is given up, and its node let go: ten minutes in all versions, more where much is
 /// under way.
 pub(super) const COMMAND: Duration = Duration::from_secs(630);
-/// How long the launch of one claim may keep what has nothing to do with it.
-const LAUNCH: Duration = Duration::from_secs(30);
+/// What was seen no longer than this before something was decided, whoever decided need not have known.
+pub(super) const LATE: Duration = Duration::from_secs(3);
 /// A pod says with this that it is not to be disrupted, and so does a node.
-const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
+pub(super) const DO_NOT_DISRUPT: &str = "karpenter.sh/do-not-disrupt";
 
 /// A history with all that these checks share.
 pub(super) struct Claims<'a> {
@@ -32,6 +32,10 @@ pub(super) struct Claims<'a> {
     pub(super) deletions: Vec<ClaimCall>,
     /// Nodes that the subject itself has told to go.
     node_deletions: Vec<NodeWrite>,
+    node_writes: Vec<NodeWrite>,
+    pub(super) attachments: Tracks<String, String>,
+    /// Servers that the cloud has agreed to take back, and when it was asked.
+    pub(super) asked_back: BTreeMap<u64, Time>,
 }
 
 /// A claim that the subject has told to go, with all that belongs to it.
@@ -51,20 +55,36 @@ impl<'a> Claims<'a> {
             creations: query::claim_creations(history),
             deletions: query::claim_deletions(history),
             node_deletions: query::node_deletions(history),
+            node_writes: query::node_writes(history),
+            attachments: query::attachments(history),
+            asked_back: query::asked_back(history),
         }
     }
 
-    /// The node of a claim, if it ever had one that was seen.
+    /// The node of a claim, if it ever had one that was seen: the one that it names, or the one with its provider id, for only who
+    /// registers a node has its claim name it.
     pub(super) fn node_of(&self, claim: &str) -> Option<(&str, &Track<Node>)> {
-        let track = self.all.get(claim)?;
-        let name = track.seen.iter().rev().find_map(|seen| seen.state.as_ref()?.node.as_deref())?;
+        let mut seen = self.all.get(claim)?.seen.iter().rev().filter_map(|seen| seen.state.as_ref());
+        let named = seen.clone().find_map(|claim| claim.node.as_deref());
+        let by_id = || {
+            let id = seen.find_map(|claim| claim.provider_id.as_deref())?;
+            self.scene.nodes.iter().find(|(_, node)| has_id(node, id)).map(|(name, _)| name.as_str())
+        };
+        let name = named.or_else(by_id)?;
         self.scene.nodes.get_key_value(name).map(|(name, track)| (name.as_str(), track))
     }
 
     /// The claim of a node.
     pub(super) fn claim_of(&self, node: &str) -> Option<(&str, &Track<Claim>)> {
         let of = |track: &Track<Claim>| track.last().and_then(|claim| claim.node.as_deref()) == Some(node);
-        self.all.iter().find(|(_, track)| of(track)).map(|(name, track)| (name.as_str(), track))
+        let by_id = |track: &Track<Claim>| {
+            let id = track.last().filter(|claim| claim.node.is_none());
+            let id = id.and_then(|claim| claim.provider_id.as_deref());
+            id.zip(self.scene.nodes.get(node)).is_some_and(|(id, node)| has_id(node, id))
+        };
+        let named = self.all.iter().find(|(_, track)| of(track));
+        let claim = named.or_else(|| self.all.iter().find(|(_, track)| by_id(track)));
+        claim.map(|(name, track)| (name.as_str(), track))
     }
 
     /// The pool of a claim, as the plan gave it.
@@ -93,6 +113,21 @@ impl<'a> Claims<'a> {
         })
     }
 
+    /// When it was decided that a claim should go: the write began by which its node got the taint, or it was told to go without.
+    pub(super) fn decided(&self, going: &Going<'_>) -> Time {
+        let (before, then) = (going.call.began - TIE, going.call.ended + TIE);
+        let spells = going.track.spells(is_chosen);
+        let Some(chosen) = spells.into_iter().rev().find(|spell| spell.touches(before, then)) else {
+            return going.call.began;
+        };
+        let wrote = |write: &&NodeWrite| {
+            let ended = self.scene.history.events[write.event].at;
+            write.node == going.node && write.began <= chosen.from + TIE && chosen.from <= ended + TIE
+        };
+        let write = self.node_writes.iter().filter(wrote).map(|write| write.began).min();
+        write.unwrap_or(chosen.from).min(chosen.from).min(going.call.began)
+    }
+
     /// Whether something else than a choice was reason enough: the node was deleted by somebody, or had its age.
     pub(super) fn forced(going: &Going<'_>) -> bool {
         let deleted = going.track.at(going.call.began).is_some_and(|node| node.ending);
@@ -102,7 +137,7 @@ impl<'a> Claims<'a> {
     }
 
     /// Whether the node was told to go by somebody else, as close to the call as makes no difference.
-    fn deleted_by_others(&self, going: &Going<'_>) -> bool {
+    pub(super) fn deleted_by_others(&self, going: &Going<'_>) -> bool {
         let Some(ending) = going.track.spells(|node| node.ending).into_iter().next() else { return false };
         let close = ending.from <= going.call.ended + TIE;
         close && !self.node_deletions.iter().any(|it| it.node == going.node && it.began <= ending.from)
@@ -116,7 +151,8 @@ impl<'a> Claims<'a> {
         after.filter(|_| disruption.consolidate != Consolidate::Never)
     }
 
-    /// The times for which a usable node of a claim had nothing on it but what goes with it, each with node, claim and pool.
+    /// The times for which a usable node of a claim had nothing on it but what goes with it, was ready and not protected, each
+    /// with node, claim and pool.
     pub(super) fn vacancies(&self) -> Vec<(Spell, &str, &Track<Claim>, &'a Pool)> {
         let mut all = Vec::new();
         for track in self.all.values() {
@@ -127,18 +163,16 @@ impl<'a> Claims<'a> {
                 continue;
             };
             let Some((node, nodes)) = self.scene.nodes.get_key_value(node) else { continue };
-            // Nodes of the beginning are usable to Karpenter before their kubelet has said that they are ready.
-            let Some(ready) = nodes.spells(|node| node.ready).into_iter().next() else { continue };
-            let usable_from = usable.from.max(ready.from + TIE);
-            for mut spell in self.scene.vacant(node) {
-                spell.from = spell.from.max(usable_from);
-                if let Some(end) = usable.to {
-                    (spell.to, spell.ended) = (Some(spell.to.map_or(end, |to| to.min(end))), usable.ended);
-                }
-                let until = spell.to.unwrap_or(self.scene.end);
-                let protected = nodes.ever(spell.from, until, |node| is_protected(node) || !node.ready);
-                if spell.from < until && !protected {
-                    all.push((spell, node.as_str(), track, pool));
+            for vacant in self.scene.vacant(node) {
+                for free in nodes.spells(|node| node.ready && !is_protected(node)) {
+                    // Nodes of the beginning are usable to Karpenter before their kubelet has said that they are ready.
+                    let from = vacant.from.max(usable.from).max(free.from + TIE);
+                    let began = if vacant.from < free.from { free.began } else { vacant.began };
+                    let ends = [vacant, usable, free].map(|spell| spell.to.zip(spell.ended));
+                    let (to, ended) = ends.into_iter().flatten().min().unzip();
+                    if from < to.unwrap_or(self.scene.end) {
+                        all.push((Spell { from, to, began, ended }, node.as_str(), track, pool));
+                    }
                 }
             }
         }
@@ -157,36 +191,29 @@ impl<'a> Claims<'a> {
 
     /// So many of a pool may go at a time, as its budgets say for this many nodes; nothing if they say more than a number.
     pub(super) fn allowed(pool: &Pool, nodes: usize) -> Option<usize> {
-        let Some(budgets) = &disruption(pool).budgets else { return part(nodes, "10%") };
-        let plain = budgets.iter().all(|budget| budget.schedule.is_none() && budget.reasons.is_empty());
-        if !plain {
-            return None;
+        let plain = disruption(pool).budgets.is_none_or(|budgets| budgets.iter().all(is_plain));
+        Self::at_most(pool, nodes).filter(|_| plain)
+    }
+
+    /// So many of a pool may go at a time at most, whatever those budgets say that do not always count.
+    pub(super) fn at_most(pool: &Pool, nodes: usize) -> Option<usize> {
+        let Some(budgets) = disruption(pool).budgets else { return part(nodes, "10%") };
+        if budgets.is_empty() {
+            return Some(nodes);
         }
-        budgets.iter().map(|budget| part(nodes, &budget.nodes)).min().unwrap_or(Some(nodes))
-    }
-
-    /// Whether pods waited for a node, and might have been meant for one that is there, at any moment between two.
-    pub(super) fn pods_wait(&self, from: Time, to: Time) -> bool {
-        let waits = |pod: &Pod| (pod.waits() || is_new(pod)) && !hopeless(&self.scene, pod);
-        self.scene.pods.values().any(|track| track.ever(from, to, waits))
-    }
-
-    /// Whether a claim was on its way to its machine at any moment between two: until then nothing is decided. One of another
-    /// pool is an excuse for a while only.
-    pub(super) fn launching(&self, pool: &str, from: Time, to: Time) -> bool {
-        self.all.values().any(|track| {
-            let own = track.last().is_some_and(|claim| claim.pool.as_deref() == Some(pool));
-            track.spells(|claim| !claim.launched).iter().any(|spell| {
-                let until = if own { Time::NEVER } else { spell.from + LAUNCH };
-                spell.touches(from, to) && from <= until
-            })
-        })
+        budgets.iter().filter(|budget| is_plain(budget)).filter_map(|budget| part(nodes, &budget.nodes)).min()
     }
 }
 
-/// A pod that nobody has put anywhere yet.
-fn is_new(pod: &Pod) -> bool {
-    pod.node.is_none() && !pod.finished() && !pod.ending
+/// Whether a budget counts at any time and for any reason.
+fn is_plain(budget: &DisruptionBudget) -> bool {
+    budget.schedule.is_none() && budget.reasons.is_empty()
+}
+
+/// Whether a node ever said that the cloud calls it so.
+fn has_id(node: &Track<Node>, id: &str) -> bool {
+    let mut seen = node.seen.iter().filter_map(|seen| seen.state.as_ref());
+    seen.any(|node| node.provider_id.as_deref() == Some(id))
 }
 
 /// How the nodes of a pool are disrupted.

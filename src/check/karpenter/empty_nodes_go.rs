@@ -1,7 +1,6 @@
 //! KD-01. A usable node with nothing on it but daemons is told to go once `consolidateAfter` has passed since
 //! the last pod left it, plus the time of a decision; as many times that as its pool has nodes, if budgets let them go one
-//! after the other. Excused is a subject that does not run, is refused something, or has pods that wait; and while a claim of
-//! its pool has no machine yet, or for half a minute one of another pool.
+//! after the other.
 //!
 //! The smallest history that violates it:
 //!
@@ -12,13 +11,15 @@
 //!
 //! It does not catch nodes with pods that could move elsewhere.
 
+use std::time::Duration;
+
 use mock_clock::Time;
 
 use super::claims::{Claims, DECISION};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::{Claim, Spell, Track};
+use crate::history::query::{Claim, Pod, Spell, Track};
 use crate::terms::Pool;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -50,44 +51,42 @@ fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
     for vacancy in claims.vacancies() {
-        let Some(due) = due(&claims, &vacancy) else { continue };
         let (spell, node, ..) = &vacancy;
-        if spell.to.is_some_and(|to| to <= due) {
-            if spell.ended.is_some() && told(&claims, node, due) {
-                tally.exercised();
-            }
-            continue;
-        }
-        let from = spell.from;
-        if claims.scene.calm(from, due)
-            && !claims.pods_wait(due - DECISION, due)
-            && !claims.launching(&vacancy.3.name, due - DECISION, due)
-        {
-            let says = format!("{node} was empty for {} s, and was not told to go", (due - from).as_secs());
-            tally.violated(says, [spell.began]);
+        let until = spell.to.unwrap_or(claims.scene.end);
+        if let Some(due) = overdue(&claims, &vacancy, until) {
+            let lasted = (due - spell.from).as_secs();
+            tally.violated(format!("{node} was empty for {lasted} s, and was not told to go"), [spell.began]);
+        } else if spell.ended.is_some() && goes(&claims, &vacancy.3).is_some() && told(&claims, node, until) {
+            tally.exercised();
         }
     }
     tally.verdict("no node of a claim was empty for long enough")
 }
 
-/// When an empty node must have been told to go; nothing if it need not.
-pub(super) fn due(
+/// When a node of a pool that is empty is overdue, before a moment; nothing if it is not.
+pub(super) fn overdue(
     claims: &Claims<'_>,
-    (spell, _, _, pool): &(Spell, &str, &Track<Claim>, &Pool),
+    (spell, node, _, pool): &(Spell, &str, &Track<Claim>, &Pool),
+    until: Time,
 ) -> Option<Time> {
-    let after = claims.after(pool)?;
+    let after = goes(claims, pool)?;
     let of_pool = |track: &&Track<Claim>| {
         track.at(spell.from).is_some_and(|claim| claim.pool.as_deref() == Some(pool.name.as_str()))
     };
     let nodes = claims.all.values().filter(of_pool).count().max(1);
     let allowed = Claims::allowed(pool, nodes).filter(|allowed| *allowed > 0)?;
-    let rounds = u32::try_from(nodes.div_ceil(allowed)).unwrap_or(u32::MAX);
-    let awake = claims.scene.awake_from(spell.from, claims.scene.end)?;
-    let due = awake + after + DECISION * rounds;
-    (due <= claims.scene.end).then_some(due)
+    let decision = DECISION * u32::try_from(nodes.div_ceil(allowed)).unwrap_or(u32::MAX);
+    claims.overdue((pool, node), spell.from, (after, decision), until, |from, to| {
+        claims.kept(pool, node, from, to).max(claims.held_by(node, from, to, Pod::resident))
+    })
+}
+
+/// After how long empty nodes of a pool go; nothing if they need not.
+fn goes(claims: &Claims<'_>, pool: &Pool) -> Option<Duration> {
+    claims.after(pool).filter(|_| Claims::allowed(pool, 1).is_some_and(|allowed| allowed > 0))
 }
 
 /// Whether the claim of a node was told to go before a moment.
-fn told(claims: &Claims<'_>, node: &str, due: Time) -> bool {
-    claims.going().any(|going| going.node == node && going.call.began <= due)
+fn told(claims: &Claims<'_>, node: &str, until: Time) -> bool {
+    claims.going().any(|going| going.node == node && going.call.began <= until)
 }

@@ -2,6 +2,7 @@
 
 mod claims;
 mod drift;
+mod excuses;
 mod stay;
 
 pub(in crate::check) mod a_restart_unlocks_nothing;

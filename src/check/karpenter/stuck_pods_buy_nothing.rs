@@ -1,4 +1,4 @@
-//! KD-26. While no pod waits and no node has been chosen, no claim is made for pods of a node that is going if
+//! KD-26. While no pod waits that it could be for and no node has been chosen, no claim is made for pods of a node that is going if
 //! none of them may be evicted: they say do-not-disrupt, or their disruption budget lets none go.
 //!
 //! The smallest history that violates it:
@@ -58,7 +58,8 @@ fn check(history: &History) -> Verdict {
                 track.ever(since, made.began, |node| node.ending)
                     && !stuck.iter().any(|(other, ..)| *other == name)
             });
-            if !claims.pods_wait(since, made.began) && !chosen && !free {
+            let pool = made.pool.as_deref().and_then(|pool| claims.scene.pool(pool));
+            if !claims.pods_waited(pool, since, made.began) && !chosen && !free {
                 let says = format!(
                     "{} was made though only pods of {node} had no other place, and none of them may leave it",
                     made.name

@@ -7,10 +7,12 @@ use mock_clock::Time;
 use super::{Scene, TIE};
 use crate::history::query::{self, FaultSpell, Order, Spell};
 use crate::history::{CallEvent, Event, History, SubjectChange, SubjectEvent, What};
-use crate::terms::{Api, Provider, Timer};
+use crate::terms::{Api, CLAIM_LABEL, Provider, Timer};
 
 /// What was refused echoes: clients wait up to half a minute before they ask again, several times over.
 const ECHO: Duration = Duration::from_secs(120);
+/// Kinds of objects of which a call may be about one.
+const NAMED: [&str; 5] = ["nodes", "nodeclaims", "pods", "servers", "leases"];
 /// A process that has just started waits for its lease, and fills its caches.
 const WARM_UP: Duration = Duration::from_secs(60);
 
@@ -60,9 +62,40 @@ impl Scene<'_> {
 
     /// The same, but for orders for pools that are of no concern.
     fn calm_for(&self, from: Time, to: Time, concerns: impl Fn(&str) -> bool) -> bool {
-        let troubles = |it: &Trouble| it.began <= to && it.ended + ECHO >= from;
-        let mut of_concern = self.troubled.iter().filter(|it| it.pool.as_deref().is_none_or(&concerns));
-        self.watched(from, to) && !of_concern.any(troubles)
+        self.watched(from, to) && self.echo(from, to, |it| it.pool.as_deref().is_none_or(&concerns)).is_none()
+    }
+
+    /// The first moment from `at` on from which it was awake, and calm but for what is of no concern, for so long before `until`:
+    /// an excuse lasts as long as its reason, and its echo.
+    pub(in crate::check) fn calm_from(
+        &self,
+        at: Time,
+        lasting: Duration,
+        until: Time,
+        concerns: impl Fn(&Trouble) -> bool,
+    ) -> Option<Time> {
+        let mut at = at;
+        loop {
+            at = self.awake_from(at, until)?;
+            let to = at + lasting;
+            if to > until {
+                return None;
+            }
+            if let Some(echo) = self.echo(at, to, &concerns) {
+                at = echo + TIE;
+            } else if self.watched(at, to) {
+                return Some(at);
+            } else {
+                let there = self.acting.iter().filter(|(_, spell)| spell.covers(at));
+                at = there.filter_map(|(_, spell)| spell.to).max()?;
+            }
+        }
+    }
+
+    /// Until when is heard what went wrong between two moments, or shortly before, and is of concern.
+    fn echo(&self, from: Time, to: Time, concerns: impl Fn(&Trouble) -> bool) -> Option<Time> {
+        let troubles = |it: &&Trouble| it.began <= to && it.ended + ECHO >= from && concerns(it);
+        self.troubled.iter().filter(troubles).map(|it| it.ended + ECHO).max()
     }
 
     /// Whether a write of an object went wrong between two moments: who cannot write it takes nothing away from it.
@@ -127,11 +160,13 @@ impl Scene<'_> {
 
 /// A call that went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Trouble {
+pub(in crate::check) struct Trouble {
     began: Time,
     ended: Time,
     /// The pool for which something was ordered by it.
-    pool: Option<String>,
+    pub(in crate::check) pool: Option<String>,
+    /// The one object it was about, by kind and name.
+    pub(in crate::check) object: Option<(String, String)>,
 }
 
 /// Whether a call is a watch.
@@ -200,9 +235,21 @@ pub(super) fn troubled(history: &History, end: Time) -> Vec<Trouble> {
             event.at
         };
         let pool = ordered_from(call, history.header.subject.provider);
-        troubled.push(Trouble { began: call.began, ended: until, pool });
+        troubled.push(Trouble { began: call.began, ended: until, pool, object: object_of(call) });
     }
     troubled
+}
+
+/// The one object that a call is about: the one that its path names, or the claim for which it has a server made.
+fn object_of(call: &CallEvent) -> Option<(String, String)> {
+    let claim = call.request.as_ref().and_then(|request| request["labels"][CLAIM_LABEL].as_str());
+    if let Some(claim) = claim.filter(|_| call.method == "POST" && call.path.ends_with("/servers")) {
+        return Some(("nodeclaims".to_owned(), claim.to_owned()));
+    }
+    let parts: Vec<&str> = call.path.trim_start_matches('/').split('/').collect();
+    let at = parts.iter().position(|part| NAMED.contains(part))?;
+    let name = parts.get(at + 1)?;
+    Some((parts[at].to_owned(), (*name).to_owned()))
 }
 
 /// The pool from which a call orders.

@@ -25,7 +25,7 @@ use crate::history::{History, StepChange, StepEvent, What};
 use crate::terms::{Pool, Room, SubjectOption, Timer};
 
 pub(super) use crate::history::query::TIE;
-pub(super) use calm::{is_watch, went_wrong};
+pub(super) use calm::{Trouble, is_watch, went_wrong};
 
 /// Two loops and five seconds for the calls within them, as the documents' windows are meant for a cluster that answers.
 const CALLS: Duration = Duration::from_secs(5);
@@ -59,7 +59,7 @@ pub(super) struct Scene<'a> {
     /// The last moment the history tells of.
     pub(super) end: Time,
     acting: Vec<(u32, Spell)>,
-    troubled: Vec<calm::Trouble>,
+    troubled: Vec<Trouble>,
     busy: Vec<(Time, Time)>,
     pods_of_node: BTreeMap<String, Vec<String>>,
     nodes_of_server: BTreeMap<u64, Vec<String>>,

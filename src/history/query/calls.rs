@@ -1,5 +1,7 @@
 //! What the subject asked for: orders, give-backs, evictions, writes of nodes and of its status.
 
+use std::collections::BTreeMap;
+
 use mock_clock::Time;
 use serde_json::Value;
 
@@ -232,6 +234,18 @@ pub fn node_writes(history: &History) -> Vec<NodeWrite> {
 /// Node objects that the subject has asked to be deleted.
 pub fn node_deletions(history: &History) -> Vec<NodeWrite> {
     on_nodes(history, &["DELETE"])
+}
+
+/// Servers that the cloud has agreed to delete, whatever stands in the place of servers, and when it was asked first.
+pub fn asked_back(history: &History) -> BTreeMap<u64, Time> {
+    let id = |call: &CallEvent| call.path.rsplit_once("/servers/")?.1.parse().ok();
+    let asked =
+        calls(history, Api::Cloud).filter(|(_, _, call)| call.method == "DELETE" && good(call.status));
+    let mut first = BTreeMap::new();
+    for (id, began) in asked.filter_map(|(_, _, call)| Some((id(call)?, call.began))) {
+        first.entry(id).or_insert(began);
+    }
+    first
 }
 
 /// When, in which event and by which replica the subject's status was published.

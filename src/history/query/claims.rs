@@ -45,6 +45,8 @@ pub struct Claim {
     pub drifted: bool,
     /// Somebody has told it to go.
     pub ending: bool,
+    /// Its node is drained, and its machine is being given back.
+    pub terminating: bool,
     /// Karpenter holds it.
     pub held: bool,
     /// Its labels.
@@ -255,6 +257,7 @@ fn read(event: &ObjectEvent) -> Claim {
         initialized: is("Initialized"),
         drifted: is("Drifted"),
         ending: !meta["deletionTimestamp"].is_null(),
+        terminating: is("InstanceTerminating"),
         held: list(&meta["finalizers"]).iter().any(|finalizer| finalizer == TERMINATION),
         labels,
         taints: taints(&spec["taints"]),

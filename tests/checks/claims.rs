@@ -1,0 +1,200 @@
+//! More stories of claims: whom an excuse excuses, and for how long; what is judged again; and what others have done.
+
+use scaleproof::history::Change;
+use scaleproof::terms::{Api, Consolidate, DisruptionBudget};
+use serde_json::{Value, json};
+
+use super::Case;
+use super::karpenter::{
+    CHOSEN, CLAIMS, Claims as _, NO, budget, conditions, drifted, emptied, karpenter, never, pinned_in,
+    pooled, relabelled, served, used,
+};
+use super::story::{Story, at};
+
+fn budgets(of: &[&str]) -> Vec<DisruptionBudget> {
+    let one = |nodes: &&str| DisruptionBudget {
+        nodes: (*nodes).to_owned(),
+        reasons: vec![],
+        schedule: None,
+        duration: None,
+    };
+    of.iter().map(one).collect()
+}
+
+/// Nodes of claims a and b, of which one may go at a time.
+fn tight(of: &[&str]) -> Story {
+    let empty = |disruption: &mut scaleproof::terms::Disruption| {
+        (disruption.consolidate, disruption.budgets) = (Consolidate::WhenEmpty, Some(budgets(of)));
+    };
+    pooled(empty).claim(0, "a").claim(0, "b")
+}
+
+/// A pod waits all the time, for a pool that is not the one of the nodes.
+fn with_a_pod_for_another_pool(story: Story) -> Story {
+    let story = story.pool("other", 0, 3, 4000).labelled("side", "other");
+    story.pending_as(5, "elsewhere", json!({"spec": {"nodeSelector": {"side": "other"}}}))
+}
+
+/// Once a minute something is refused that is about another claim, or its node.
+fn with_trouble_of_another(story: Story) -> Story {
+    (0..30).fold(story.claim(0, "b"), |story, turn| {
+        story.asks(turn * 60 + 1, "PATCH", "/api/v1/nodes/b", |call| call.status = 500)
+    })
+}
+
+fn of_a_daemon(otherwise: Value) -> Value {
+    let mut pod =
+        json!({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "net", "controller": true}]}});
+    if let Some(annotations) = otherwise.get("annotations") {
+        pod["metadata"]["annotations"] = annotations.clone();
+    }
+    pod
+}
+
+fn refused(story: Story, second: u64, path: &str) -> Story {
+    story.asks(second, "PATCH", path, |call| call.status = 500)
+}
+
+/// The subject makes claim b, whose node comes, and does not say of it which node that is.
+fn unregistered() -> Story {
+    let story = karpenter().pending(90, "web-1").object(
+        100,
+        "NodeClaim",
+        "b",
+        json!({
+            "metadata": {"creationTimestamp": at(100), "labels": {"karpenter.sh/nodepool": "small"},
+                "finalizers": ["karpenter.sh/termination"]},
+            "status": {"providerID": "kwok://b", "conditions": conditions(&["Launched"])},
+        }),
+    );
+    story.object(101, "Node", "b", json!({
+        "spec": {"providerID": "kwok://b", "taints": [{"key": "karpenter.sh/unregistered", "effect": "NoExecute"}]},
+    }))
+}
+
+/// Claim b, made before the template of its pool changes, with a node that is ready.
+fn made_before(second: u64) -> Story {
+    never().claimed(second, "b").object(
+        second + 2,
+        "Node",
+        "b",
+        json!({
+            "metadata": {"labels": {"karpenter.sh/nodepool": "small"}},
+            "spec": {"providerID": "kwok://b"}, "status": {"conditions": conditions(&["Ready"])},
+        }),
+    )
+}
+
+const USABLE: [&str; 3] = ["Launched", "Registered", "Initialized"];
+
+fn empty_nodes() -> Vec<Case> {
+    let two = || karpenter().claim(0, "a").claim(0, "b");
+    let churn = |story: Story| {
+        (1..30).fold(story, |story, turn| {
+            story.pending(turn * 10, &format!("p-{turn}")).pod_gone(turn * 10 + 5, &format!("p-{turn}"))
+        })
+    };
+    vec![
+        (
+            "KD-01",
+            "a_pod_waits_for_another_pool",
+            "violated",
+            with_a_pod_for_another_pool(emptied()).end(900),
+        ),
+        ("KD-01", "a_pod_waited_for_a_while", "violated", {
+            emptied().pending(150, "web-2").pod_gone(300, "web-2").end(900)
+        }),
+        ("KD-01", "not_ready_later", "violated", {
+            emptied().ready(300, "a", false).ready(310, "a", true).end(1200)
+        }),
+        ("KD-01", "refused_at_first", "violated", refused(emptied(), 120, "/api/v1/nodes/a").end(1900)),
+        ("KD-01", "the_budget_is_used_up", "unknown", tight(&["1"]).ready(60, "b", false).end(1900)),
+        ("KD-01", "a_daemon_keeps_it", "unknown", {
+            let keeps = of_a_daemon(json!({"annotations": {NO: "true"}}));
+            emptied().runs_as(10, "net-1", "a", keeps).end(900)
+        }),
+        ("KM-01", "was_dead_meanwhile", "unknown", {
+            emptied().killed(130, 0).started(610, 0).choose(640, "a").end(1900)
+        }),
+        ("KM-01", "is_empty_again", "unknown", {
+            let story = emptied().runs(300, "web-2", "a").pod_gone(560, "web-2");
+            story.killed(600, 0).started(610, 0).choose(640, "a").end(1900)
+        }),
+    ]
+}
+
+fn choices() -> Vec<Case> {
+    let underused = || pooled(|_| {});
+    let replaced = || drifted(relabelled(used(never()), 50)).taint(60, "a", CHOSEN).claimed(61, "b");
+    vec![
+        ("KD-17", "a_pod_waits_for_another_pool", "violated", {
+            with_a_pod_for_another_pool(replaced()).told_to_go(90, "a").end(900)
+        }),
+        ("KD-17", "the_replacement_failed", "violated", {
+            replaced().gone(80, "NodeClaim", "b").told_to_go(90, "a").end(900)
+        }),
+        ("KD-17", "made_for_a_node_that_goes", "unknown", {
+            let story = used(underused()).claim(0, "c").runs(10, "db-1", "c").node_ends(50, "c");
+            story.taint(60, "a", CHOSEN).claimed(61, "b").told_to_go(62, "a").end(900)
+        }),
+    ]
+}
+
+fn drift() -> Vec<Case> {
+    let changed = |story: Story, second, template: Value| {
+        story.object(second, "NodePool", "small", json!({"spec": {"template": template}}))
+    };
+    vec![
+        ("KD-26", "a_pod_waits_for_another_pool", "violated", {
+            let story = pinned_in(never()).node_ends(100, "a");
+            with_a_pod_for_another_pool(story).claimed(300, "b").end(900)
+        }),
+    ]
+}
+
+fn lives() -> Vec<Case> {
+    let labelled = json!({"metadata": {"labels": {"karpenter.sh/initialized": "true"}}});
+    let half = || unregistered().object(103, "Node", "b", json!({"spec": {"taints": []}}));
+    let named = json!({"status": {"nodeName": "b", "conditions": conditions(&USABLE[..2])}});
+    let registered = || half().object(104, "NodeClaim", "b", named.clone());
+    // A server that comes when its claim is gone.
+    let late = || {
+        let claim = json!({"metadata": {"labels": {"karpenter.sh/nodepool": "small"}}});
+        let story = karpenter().object(1, "NodeClaim", "b", claim).gone(301, "NodeClaim", "b");
+        story.what(400, served(Change::Added, "b"))
+    };
+    let foreign = || used(karpenter()).object(0, "Node", "by-hand", json!({"metadata": {"labels": {}}}));
+    vec![
+    ]
+}
+
+fn ends() -> Vec<Case> {
+    let told = || emptied().choose(190, "a");
+    let graced = |grace: &str| {
+        let grace = grace.parse().unwrap();
+        used(pooled(|disruption| disruption.grace = Some(grace)))
+    };
+    let attached = |story: Story| {
+        let story = story.object(50, "VolumeAttachment", "v", json!({"spec": {"nodeName": "a"}}));
+        story.gone(500, "VolumeAttachment", "v")
+    };
+    let given_back = |story: Story, asked, second| {
+        let story = story.what(0, served(Change::Added, "a")).what(second, served(Change::Deleted, "a"));
+        story.call(asked, Api::Cloud, "DELETE", "/v1/servers/7", |_| {})
+    };
+    let aged = || {
+        used(pooled(|disruption| {
+            (disruption.consolidate, disruption.expire_after) =
+                (Consolidate::Never, Some("5m".parse().unwrap()));
+        }))
+    };
+    let tolerant = json!({"spec": {"tolerations": [{"operator": "Exists"}]}});
+    let deletes =
+        |story: Story, second| story.asks(second, "DELETE", "/api/v1/namespaces/default/pods/web-1", |_| {});
+    vec![
+    ]
+}
+
+pub(crate) fn cases() -> Vec<Case> {
+    [empty_nodes(), choices(), drift(), lives(), ends()].into_iter().flatten().collect()
+}
