@@ -192,6 +192,19 @@ fn ends() -> Vec<Case> {
     let deletes =
         |story: Story, second| story.asks(second, "DELETE", "/api/v1/namespaces/default/pods/web-1", |_| {});
     vec![
+        ("KT-13", "a_daemon_leaves_late", "held", {
+            let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
+            story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)
+        }),
+        ("KT-13", "a_pod_does_not_mind", "violated", {
+            never().claim(0, "a").runs_as(10, "web-1", "a", tolerant).told_to_go(100, "a").end(900)
+        }),
+        ("KT-13", "the_cloud_takes_long", "held", given_back(told(), 200, 600).claim_gone(610, "a").end(900)),
+        ("KT-13", "the_cloud_is_asked_late", "violated", {
+            let story = told().what(0, served(Change::Added, "a")).what(700, served(Change::Deleted, "a"));
+            story.call(690, Api::Cloud, "DELETE", "/v1/servers/7", |_| {}).claim_gone(710, "a").end(900)
+        }),
+        ("KT-13", "another_is_refused", "violated", with_trouble_of_another(told()).end(900)),
     ]
 }
 
