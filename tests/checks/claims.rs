@@ -192,6 +192,12 @@ fn ends() -> Vec<Case> {
     let deletes =
         |story: Story, second| story.asks(second, "DELETE", "/api/v1/namespaces/default/pods/web-1", |_| {});
     vec![
+        ("KT-01", "a_pod_takes_its_time", "violated", {
+            used(never()).node_ends(100, "a").pod_gone(140, "web-1").end(900)
+        }),
+        ("KT-01", "another_is_refused", "violated", {
+            with_trouble_of_another(never().claim(0, "a").node_ends(100, "a")).end(900)
+        }),
         ("KT-13", "a_daemon_leaves_late", "held", {
             let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
             story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)

@@ -1,5 +1,5 @@
-//! KT-01. When somebody deletes the node of a claim, the claim goes, too, and both are gone within a minute and a half
-//! unless a pod may not leave or a volume is attached.
+//! KT-01. When somebody deletes the node of a claim, the claim goes, too, and both are gone within a minute and a half after
+//! the last pod that has to leave it and the last volume.
 //!
 //! The smallest history that violates it:
 //!
@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::claims::Claims;
-use crate::check::scene::TIE;
+use crate::check::scene::{TIE, Trouble};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -40,7 +40,6 @@ const GONE: Duration = Duration::from_secs(90);
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let deletions = query::node_deletions(history);
-    let attachments = query::attachments(history);
     let mut tally = Tally::default();
     for (name, track) in &claims.scene.nodes {
         let Some((claim, of)) = claims.claim_of(name) else { continue };
@@ -50,13 +49,14 @@ fn check(history: &History) -> Verdict {
             if own {
                 continue;
             }
-            let due = spell.from + GONE;
+            let free = claims.busy_until(claim, spell.from, GONE);
             let gone = of.seen.iter().find(|seen| seen.state.is_none()).map(|seen| seen.at);
-            let busy = !claims.scene.occupants(name, spell.from + GONE / 3).is_empty()
-                || attachments.values().any(|track| track.ever(spell.from, due, |node| node == name));
-            if gone.is_some_and(|gone| gone <= due) && spell.to.is_some() {
+            let gone = gone.zip(spell.to).map(|(claim, node)| claim.max(node));
+            let until = gone.unwrap_or(claims.scene.end);
+            let concerns = |trouble: &Trouble| claims.concerns(claim, trouble);
+            if gone.is_some_and(|gone| gone <= free + GONE) {
                 tally.exercised();
-            } else if due <= claims.scene.end && claims.scene.calm(spell.from, due) && !busy {
+            } else if claims.scene.calm_from(free, GONE, until, concerns).is_some() {
                 tally.violated(format!("{name} was deleted, and {claim} did not go with it"), [spell.began]);
             }
         }
