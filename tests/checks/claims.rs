@@ -198,6 +198,9 @@ fn ends() -> Vec<Case> {
         ("KT-01", "another_is_refused", "violated", {
             with_trouble_of_another(never().claim(0, "a").node_ends(100, "a")).end(900)
         }),
+        ("KT-09", "the_cloud_takes_long", "held", {
+            given_back(graced("1m").choose(100, "a"), 170, 400).claim_gone(402, "a").end(900)
+        }),
         ("KT-13", "a_daemon_leaves_late", "held", {
             let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
             story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)

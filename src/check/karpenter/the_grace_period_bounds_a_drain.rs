@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use super::claims::{Claims, disruption};
+use crate::check::scene::Trouble;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -44,11 +45,13 @@ fn check(history: &History) -> Verdict {
         let Some(grace) = pool.and_then(|pool| disruption(pool).grace) else { continue };
         let Some((node, nodes)) = claims.node_of(name) else { continue };
         for spell in track.spells(|claim| claim.ending) {
-            let due = spell.from + grace.0 + CALLS;
+            let over = claims.taken_back(name, spell.from + grace.0, CALLS);
             let gone = nodes.seen.iter().find(|seen| seen.state.is_none()).map(|seen| seen.at);
-            if gone.is_some_and(|gone| gone <= due) {
+            let until = gone.unwrap_or(claims.scene.end);
+            let concerns = |trouble: &Trouble| claims.concerns(name, trouble);
+            if gone.is_some_and(|gone| gone <= over + CALLS) {
                 tally.exercised();
-            } else if due <= claims.scene.end && claims.scene.calm(spell.from, due) {
+            } else if claims.scene.calm_from(over, CALLS, until, concerns).is_some() {
                 tally.violated(
                     format!("{node} outlived its termination grace period of {grace}"),
                     [spell.began],
