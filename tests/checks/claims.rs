@@ -201,6 +201,10 @@ fn ends() -> Vec<Case> {
         ("KT-09", "the_cloud_takes_long", "held", {
             given_back(graced("1m").choose(100, "a"), 170, 400).claim_gone(402, "a").end(900)
         }),
+        ("KT-11", "has_just_started", "unknown", aged().killed(100, 0).started(299, 0).end(345)),
+        ("KT-11", "refused_at_first", "violated", {
+            aged().asks(301, "DELETE", &format!("{CLAIMS}/a"), |call| call.status = 500).end(900)
+        }),
         ("KT-13", "a_daemon_leaves_late", "held", {
             let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
             story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)

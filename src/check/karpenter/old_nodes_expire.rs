@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use super::claims::{Claims, disruption};
-use crate::check::scene::TIE;
+use crate::check::scene::{TIE, Trouble};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -51,10 +51,11 @@ fn check(history: &History) -> Verdict {
         let end = [ends, gone].into_iter().flatten().min();
         if end.is_some_and(|end| created + age.0 <= end + TIE && end <= due) {
             tally.exercised();
-        } else if end.is_none_or(|end| end > due)
-            && due <= claims.scene.end
-            && claims.scene.calm(due - LOOK, due)
-        {
+            continue;
+        }
+        let concerns = |trouble: &Trouble| claims.concerns(name, trouble);
+        let until = end.unwrap_or(claims.scene.end);
+        if claims.scene.calm_from(created + age.0, LOOK, until, concerns).is_some() {
             let event = track.first().map(|seen| seen.event);
             tally.violated(format!("{name} is older than its pool lets it become"), event);
         }
