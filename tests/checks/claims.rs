@@ -113,6 +113,12 @@ fn empty_nodes() -> Vec<Case> {
             let keeps = of_a_daemon(json!({"annotations": {NO: "true"}}));
             emptied().runs_as(10, "net-1", "a", keeps).end(900)
         }),
+        ("KD-22", "is_used_again", "unknown", {
+            relabelled(never().claim(0, "a"), 100).runs(105, "web-1", "a").end(1900)
+        }),
+        ("KD-22", "becomes_empty", "violated", {
+            relabelled(used(never()), 100).pod_gone(200, "web-1").end(1900)
+        }),
         ("KM-01", "was_dead_meanwhile", "unknown", {
             emptied().killed(130, 0).started(610, 0).choose(640, "a").end(1900)
         }),
@@ -145,6 +151,23 @@ fn drift() -> Vec<Case> {
         story.object(second, "NodePool", "small", json!({"spec": {"template": template}}))
     };
     vec![
+        ("KD-19", "changed_back", "unknown", {
+            let back = json!({"metadata": {"labels": {"x": null}}});
+            changed(relabelled(used(never()), 100), 150, back).end(1900)
+        }),
+        ("KD-19", "usable_later", "violated", {
+            relabelled(made_before(50), 100).claim_is(150, "b", &USABLE).end(1900)
+        }),
+        ("KD-19", "other_requirements", "unknown", {
+            let first = changed(never(), 0, json!({"spec": {"requirements": []}}));
+            changed(used(first), 100, json!({"spec": {"requirements": [{"key": "x"}]}})).end(1900)
+        }),
+        ("KD-19", "kept_for_a_while", "violated", {
+            relabelled(pinned_in(never()), 100).pod_gone(200, "web-1").end(1900)
+        }),
+        ("KD-19", "the_pool_is_full", "unknown", {
+            relabelled(used(never()).claim(0, "b").claim(0, "c"), 100).end(1900)
+        }),
         ("KD-26", "a_pod_waits_for_another_pool", "violated", {
             let story = pinned_in(never()).node_ends(100, "a");
             with_a_pod_for_another_pool(story).claimed(300, "b").end(900)

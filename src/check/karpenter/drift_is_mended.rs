@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use super::drift::drift_is_mended;
+use super::drift::{Which, drift_is_mended};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -37,9 +37,5 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 const REPLACED: Duration = Duration::from_secs(360);
 
 fn check(history: &History) -> Verdict {
-    drift_is_mended(
-        history,
-        |_, _, _| Some(REPLACED),
-        "the template of no pool with usable nodes was changed",
-    )
+    drift_is_mended(history, Which::All, REPLACED, "the template of no pool with usable nodes was changed")
 }

@@ -1,4 +1,4 @@
-//! KD-22. When the template of a pool changes, each of its claims whose node is empty is told to go within two
+//! KD-22. While the template of its pool is another than when it was made, a claim whose node is empty is told to go within two
 //! minutes, as many times as the budgets make it wait, whatever the pool says of consolidation.
 //!
 //! The smallest history that violates it:
@@ -13,10 +13,7 @@
 
 use std::time::Duration;
 
-use mock_clock::Time;
-
-use super::claims::Claims;
-use super::drift::drift_is_mended;
+use super::drift::{Which, drift_is_mended};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -47,8 +44,10 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 const FOUND: Duration = Duration::from_secs(120);
 
 fn check(history: &History) -> Verdict {
-    let empty = |claims: &Claims<'_>, node: &str, at: Time| {
-        claims.scene.occupants(node, at).is_empty().then_some(FOUND)
-    };
-    drift_is_mended(history, empty, "no node was empty when the template of its pool was changed")
+    drift_is_mended(
+        history,
+        Which::Empty,
+        FOUND,
+        "no node was empty while the template of its pool was another",
+    )
 }
