@@ -133,6 +133,22 @@ fn choices() -> Vec<Case> {
     let underused = || pooled(|_| {});
     let replaced = || drifted(relabelled(used(never()), 50)).taint(60, "a", CHOSEN).claimed(61, "b");
     vec![
+        ("KD-12", "would_stay_anyway", "unknown", pinned_in(karpenter()).end(900)),
+        ("KD-12", "is_pinned_after_the_choice", "unknown", {
+            let story = used(underused()).taint(100, "a", CHOSEN);
+            let pinned = json!({"metadata": {"annotations": {NO: "true"}}});
+            story.object(150, "Pod", "default/web-1", pinned).told_to_go(190, "a").end(900)
+        }),
+        ("KD-12", "was_pinned_when_chosen", "violated", {
+            let story = pinned_in(underused()).taint(100, "a", CHOSEN).pod_gone(150, "web-1");
+            story.told_to_go(190, "a").end(900)
+        }),
+        ("KD-14", "drifted_with_a_grace_period", "violated", {
+            let story = used(pooled(|disruption| disruption.grace = Some("1h".parse().unwrap())));
+            let story = story.object(5, "Node", "a", json!({"metadata": {"annotations": {NO: "true"}}}));
+            drifted(relabelled(story, 50)).choose(190, "a").end(900)
+        }),
+        ("KD-15", "would_stay_anyway", "unknown", budget(used(karpenter()), 0).end(900)),
         ("KD-17", "a_pod_waits_for_another_pool", "violated", {
             with_a_pod_for_another_pool(replaced()).told_to_go(90, "a").end(900)
         }),

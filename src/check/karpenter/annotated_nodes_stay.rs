@@ -10,7 +10,7 @@
 //! It does not catch what happens after somebody else has deleted the node.
 
 use super::claims::is_protected;
-use super::stay::protected_nodes_stay;
+use super::stay::{By, protected_nodes_stay};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -34,6 +34,7 @@ fn check(history: &History) -> Verdict {
     protected_nodes_stay(
         history,
         "though it said do-not-disrupt",
+        By::Node,
         |claims, node, at| {
             claims.scene.nodes.get(node).and_then(|track| track.at(at)).is_some_and(is_protected)
         },

@@ -9,7 +9,7 @@
 //!
 //! It does not catch a budget that changed within a second of the decision.
 
-use super::stay::{blocked, protected_nodes_stay};
+use super::stay::{By, blocked, protected_nodes_stay};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -33,6 +33,7 @@ fn check(history: &History) -> Verdict {
     protected_nodes_stay(
         history,
         "though a disruption budget allowed nothing",
+        By::Pods,
         blocked,
         "no disruption budget allowed nothing on a node of a claim for long enough",
     )

@@ -11,7 +11,7 @@
 //! It does not catch what happens after somebody else has deleted the node.
 
 use super::claims::is_pinned;
-use super::stay::protected_nodes_stay;
+use super::stay::{By, protected_nodes_stay};
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -35,6 +35,7 @@ fn check(history: &History) -> Verdict {
     protected_nodes_stay(
         history,
         "though a pod said do-not-disrupt",
+        By::Pods,
         |claims, node, at| {
             claims.scene.occupants(node, at).into_iter().any(|pod| is_pinned(pod) && !pod.ending)
         },

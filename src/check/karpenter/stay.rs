@@ -2,26 +2,39 @@
 
 use mock_clock::Time;
 
-use super::claims::{Claims, DECISION};
+use super::claims::{Claims, DECISION, LATE, disruption};
 use crate::check::scene::TIE;
 use crate::check::{Tally, Verdict};
 use crate::history::History;
-use crate::history::query::Pod;
+use crate::history::query::{Claim, Pod};
+use crate::terms::Consolidate;
 
-/// Judges that no node is chosen while it is protected, shortly before its claim is told to go and then. It was put to the test
-/// where a usable node was protected for as long as it would have taken to remove it.
+/// What protects a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// Itself.
+    Node,
+    /// Its pods; but not one that drifted in a pool that grants a termination grace period.
+    Pods,
+}
+
+/// Judges that no node is chosen while it is protected: when that was decided, and shortly before. What comes after the choice
+/// protects from nothing. It was put to the test where a usable node that might have been chosen was protected for as long as it
+/// would have taken to remove it.
 pub(super) fn protected_nodes_stay(
     history: &History,
     though: &str,
+    by: By,
     protected: impl Fn(&Claims<'_>, &str, Time) -> bool,
     never: &str,
 ) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
     for going in claims.chosen() {
-        let graced = going.claim.drifted && super::claims::disruption(going.pool).grace.is_some();
-        let (before, then) = (going.call.began - TIE, going.call.ended + TIE);
-        if !graced && protected(&claims, going.node, before) && going.track.at(then).is_some() {
+        let graced = by == By::Pods && going.claim.drifted && disruption(going.pool).grace.is_some();
+        let (decided, then) = (claims.decided(&going), going.call.ended + TIE);
+        let was = [decided - LATE, decided - TIE].into_iter().all(|at| protected(&claims, going.node, at));
+        if !graced && was && going.track.at(then).is_some() {
             tally.violated(format!("{} was told to go {though}", going.call.name), [going.call.event]);
         }
     }
@@ -29,7 +42,15 @@ pub(super) fn protected_nodes_stay(
         let Some(node) = track.last().and_then(|claim| claim.node.as_deref()) else { continue };
         let Some(pool) = track.last().and_then(|claim| claims.pool_of(claim)) else { continue };
         let long = claims.after(pool).unwrap_or_default() + DECISION;
-        for usable in track.spells(|claim| claim.initialized && !claim.ending) {
+        let policy = disruption(pool);
+        let consolidated = match by {
+            By::Node => policy.consolidate != Consolidate::Never,
+            By::Pods => policy.consolidate == Consolidate::WhenEmptyOrUnderutilized,
+        };
+        let drifts = by == By::Node || policy.grace.is_none();
+        let may_go =
+            |claim: &Claim| claim.initialized && !claim.ending && (consolidated || (drifts && claim.drifted));
+        for usable in track.spells(may_go) {
             let until = usable.to.unwrap_or(claims.scene.end);
             let moments = claims.scene.changes_on(node, usable.from, until);
             let began = moments.iter().copied().find(|at| protected(&claims, node, *at));
