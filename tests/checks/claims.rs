@@ -133,6 +133,9 @@ fn choices() -> Vec<Case> {
     let underused = || pooled(|_| {});
     let replaced = || drifted(relabelled(used(never()), 50)).taint(60, "a", CHOSEN).claimed(61, "b");
     vec![
+        ("KD-04", "a_pod_comes_after_the_choice", "held", {
+            emptied().taint(190, "a", CHOSEN).runs(200, "web-2", "a").told_to_go(230, "a").end(900)
+        }),
         ("KD-12", "would_stay_anyway", "unknown", pinned_in(karpenter()).end(900)),
         ("KD-12", "is_pinned_after_the_choice", "unknown", {
             let story = used(underused()).taint(100, "a", CHOSEN);

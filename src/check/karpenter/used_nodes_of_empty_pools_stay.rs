@@ -10,7 +10,7 @@
 //!
 //! It does not catch pods that were bound within a second of the decision.
 
-use super::claims::{Claims, disruption};
+use super::claims::{Claims, LATE, disruption};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -48,10 +48,14 @@ fn check(history: &History) -> Verdict {
             continue;
         }
         tally.exercised();
-        let at = going.call.began - TIE;
-        let stays =
-            |pod: &&Pod| !pod.ending && claims.scene.pods[&pod.key()].at(going.call.ended + TIE).is_some();
-        if let Some(pod) = claims.scene.occupants(going.node, at).into_iter().find(stays) {
+        let decided = claims.decided(&going);
+        let runs = |pod: &Pod| pod.occupies(going.node) && !pod.ending;
+        let stays = |pod: &&Pod| {
+            let track = &claims.scene.pods[&pod.key()];
+            let known = [decided - LATE, decided - TIE].into_iter().all(|at| track.at(at).is_some_and(runs));
+            known && track.at(going.call.ended + TIE).is_some_and(|pod| pod.occupies(going.node))
+        };
+        if let Some(pod) = claims.scene.occupants(going.node, decided - TIE).into_iter().find(stays) {
             let says =
                 format!("{} was told to go while {} ran on {}", going.call.name, pod.key(), going.node);
             tally.violated(says, [going.call.event]);
