@@ -133,6 +133,14 @@ fn choices() -> Vec<Case> {
     let underused = || pooled(|_| {});
     let replaced = || drifted(relabelled(used(never()), 50)).taint(60, "a", CHOSEN).claimed(61, "b");
     vec![
+        ("KD-03", "chosen_too_early", "violated", {
+            emptied().taint(120, "a", CHOSEN).told_to_go(400, "a").end(900)
+        }),
+        ("KD-03", "a_pod_ends_after_the_choice", "held", {
+            let story =
+                used(underused()).runs(20, "web-2", "a").pod_gone(100, "web-1").taint(190, "a", CHOSEN);
+            story.pod_gone(395, "web-2").told_to_go(400, "a").claim_gone(410, "a").end(900)
+        }),
         ("KD-04", "a_pod_comes_after_the_choice", "held", {
             emptied().taint(190, "a", CHOSEN).runs(200, "web-2", "a").told_to_go(230, "a").end(900)
         }),

@@ -13,7 +13,7 @@
 
 use std::time::Duration;
 
-use super::claims::Claims;
+use super::claims::{Claims, LATE};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -55,14 +55,14 @@ fn check(history: &History) -> Verdict {
         let Some(after) = claims.after(going.pool) else { continue };
         let usable = claims.all[&going.call.name].spells(|claim| claim.initialized);
         let first = usable.first().map(|spell| (spell.from, spell.began));
-        let Some((at, event)) = claims.last_pod_event(going.node, going.call.began - TIE).max(first) else {
+        let decided = claims.decided(&going);
+        let Some((at, event)) = claims.last_pod_event(going.node, decided - LATE).max(first) else {
             continue;
         };
         tally.exercised();
-        if going.call.began + TIE + TOGETHER < at + after {
-            let waited = (going.call.began - at).as_secs();
-            let says =
-                format!("{} was told to go {waited} s after its last pod came or went", going.call.name);
+        if decided + TIE + TOGETHER < at + after {
+            let waited = (decided - at).as_secs();
+            let says = format!("{} was chosen {waited} s after its last pod came or went", going.call.name);
             tally.violated(says, [event, going.call.event]);
         }
     }
