@@ -144,6 +144,37 @@ fn choices() -> Vec<Case> {
         ("KD-04", "a_pod_comes_after_the_choice", "held", {
             emptied().taint(190, "a", CHOSEN).runs(200, "web-2", "a").told_to_go(230, "a").end(900)
         }),
+        ("KD-07", "both_wait_to_be_replaced", "violated", {
+            let story = tight(&["1"]).taint(100, "a", CHOSEN).taint(110, "b", CHOSEN);
+            let story = story.told_to_go(200, "a").claim_gone(210, "a");
+            story.told_to_go(300, "b").claim_gone(310, "b").end(900)
+        }),
+        ("KD-07", "another_fails_after_the_choice", "held", {
+            let story = tight(&["1"]).taint(100, "a", CHOSEN).ready(120, "b", false);
+            story.told_to_go(200, "a").claim_gone(210, "a").end(900)
+        }),
+        ("KD-07", "another_was_deleted_by_hand", "violated", {
+            tight(&["1"]).node_ends(60, "b").choose(105, "a").claim_gone(115, "a").end(900)
+        }),
+        ("KD-07", "a_machine_is_given_back", "held", {
+            let story = tight(&["1"]).choose(100, "a");
+            let story = story.claim_is(110, "a", &[&USABLE[..], &["InstanceTerminating"]].concat());
+            story.choose(150, "b").claim_gone(160, "b").claim_gone(190, "a").end(900)
+        }),
+        ("KD-07", "one_is_told_slowly", "violated", {
+            let story = tight(&["1"]).taint(99, "a", CHOSEN).taint(99, "b", CHOSEN);
+            let slow = format!("{CLAIMS}/a");
+            let story = story.long_call(100, 120_000, Api::Kubernetes, "DELETE", &slow, |_| {});
+            story.told_to_go(101, "b").end(900)
+        }),
+        ("KD-07", "another_budget_has_its_hours", "violated", {
+            let story = tight(&["1", "0"]).but(|pool| {
+                let budgets = pool.disruption.as_mut().unwrap().budgets.as_mut().unwrap();
+                (budgets[1].schedule, budgets[1].duration) = (Some("@yearly".into()), Some("1h".into()));
+            });
+            story.choose(100, "a").choose(105, "b").end(900)
+        }),
+        ("KD-07", "all_may_go", "unknown", emptied().choose(190, "a").claim_gone(200, "a").end(900)),
         ("KD-12", "would_stay_anyway", "unknown", pinned_in(karpenter()).end(900)),
         ("KD-12", "is_pinned_after_the_choice", "unknown", {
             let story = used(underused()).taint(100, "a", CHOSEN);

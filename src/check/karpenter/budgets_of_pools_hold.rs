@@ -9,12 +9,14 @@
 //! 60 s  DELETE /apis/karpenter.sh/v1/nodeclaims/b
 //! ```
 //!
-//! It does not catch budgets with a schedule or with reasons.
+//! It does not catch what budgets with a schedule or with reasons forbid beyond the others.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::claims::Claims;
+use mock_clock::Time;
+
+use super::claims::{Claims, Going};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -42,8 +44,9 @@ const LONG: Duration = Duration::from_secs(10);
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
+    let told: Vec<(Time, Going<'_>)> = claims.going().map(|going| (claims.decided(&going), going)).collect();
     for going in claims.chosen() {
-        let at = going.call.began;
+        let at = claims.decided(&going);
         let before = |track: &&Track<Claim>| {
             track.at(at - TIE).is_some_and(|claim| {
                 claim.initialized && claim.pool.as_deref() == Some(going.pool.name.as_str())
@@ -51,26 +54,36 @@ fn check(history: &History) -> Verdict {
         };
         let nodes: Vec<&str> =
             claims.all.values().filter(before).filter_map(|it| it.last()?.node.as_deref()).collect();
-        let Some(allowed) = Claims::allowed(going.pool, nodes.len()) else { continue };
-        tally.exercised();
-        let earlier: BTreeSet<&str> = claims
-            .going()
-            .filter(|other| other.call.event < going.call.event && other.call.began <= at)
-            .filter(|other| other.track.ever(at, at + TIE, |_| true) && nodes.contains(&other.node))
-            .map(|other| other.node)
+        let Some(allowed) = Claims::at_most(going.pool, nodes.len()) else { continue };
+        if allowed < nodes.len() {
+            tally.exercised();
+        }
+        let earlier: BTreeSet<&str> = told
+            .iter()
+            .filter(|(decided, other)| (*decided, other.call.event) < (at, going.call.event))
+            .filter(|(_, other)| other.track.ever(at, at + TIE, |_| true))
+            .map(|(_, other)| other.node)
             .collect();
-        let is_lost = |node: &&&str| {
-            let track = claims.scene.nodes.get(**node);
-            **node != going.node && track.is_some_and(|track| track.always(at - LONG, at, |it| !it.ready))
+        let is_out = |node: &&&str| {
+            let Some(track) = claims.scene.nodes.get(**node) else { return false };
+            let terminating =
+                claims.claim_of(node).is_some_and(|(_, it)| it.ever(at, at + TIE, is_terminating));
+            let out = earlier.contains(*node) || track.always(at - LONG, at, |it| !it.ready || it.ending);
+            **node != going.node && out && !terminating
         };
-        let lost: BTreeSet<&str> = nodes.iter().filter(is_lost).copied().collect();
-        let out = earlier.union(&lost).count();
-        if out + 1 > allowed {
-            let (name, pool) = (&going.call.name, &going.pool.name);
-            let says = format!("{name} was told to go while {out} others of {pool} were going or not ready");
-            let shows = lost.iter().filter_map(|node| Some(claims.scene.nodes.get(*node)?.sight(at)?.event));
+        let out: Vec<&str> = nodes.iter().filter(is_out).copied().collect();
+        if out.len() + 1 > allowed {
+            let (name, pool, out_there) = (&going.call.name, &going.pool.name, out.len());
+            let says =
+                format!("{name} was told to go while {out_there} others of {pool} were going or not ready");
+            let shows = out.iter().filter_map(|node| Some(claims.scene.nodes.get(*node)?.sight(at)?.event));
             tally.violated(says, shows.chain([going.call.event]));
         }
     }
     tally.verdict("no node was chosen")
+}
+
+/// A machine that is being given back counts for nobody any more.
+fn is_terminating(claim: &Claim) -> bool {
+    claim.terminating
 }
