@@ -191,6 +191,14 @@ fn choices() -> Vec<Case> {
             drifted(relabelled(story, 50)).choose(190, "a").end(900)
         }),
         ("KD-15", "would_stay_anyway", "unknown", budget(used(karpenter()), 0).end(900)),
+        ("KD-16", "was_tainted_once", "violated", {
+            emptied().taint(190, "a", CHOSEN).untaint(220, "a").told_to_go(400, "a").end(900)
+        }),
+        ("KD-16", "who_deleted_the_node_came_first", "unknown", {
+            let story = emptied().asks(190, "DELETE", &format!("{CLAIMS}/a"), |_| {});
+            let story = story.node_ends(191, "a");
+            story.object(191, "NodeClaim", "a", json!({"metadata": {"deletionTimestamp": at(191)}})).end(900)
+        }),
         ("KD-17", "a_pod_waits_for_another_pool", "violated", {
             with_a_pod_for_another_pool(replaced()).told_to_go(90, "a").end(900)
         }),

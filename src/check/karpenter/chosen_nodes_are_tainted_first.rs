@@ -10,7 +10,7 @@
 //!
 //! It does not catch a taint that comes within a second of the deletion.
 
-use super::claims::{COMMAND, Claims, is_chosen};
+use super::claims::{Claims, is_chosen};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -40,11 +40,15 @@ fn check(history: &History) -> Verdict {
         let pool_there = query::node_pools(history)
             .get(&going.pool.name)
             .is_some_and(|pool| pool.at(going.call.began).is_some());
-        if !node.ready || Claims::forced(&going) || !pool_there {
+        if !node.ready || Claims::forced(&going) || claims.deleted_by_others(&going) || !pool_there {
+            continue;
+        }
+        // What was seen a second later is not told yet.
+        if claims.scene.end <= going.call.ended + TIE {
             continue;
         }
         tally.exercised();
-        if !going.track.ever(going.call.began - COMMAND, going.call.ended + TIE, is_chosen) {
+        if !going.track.ever(going.call.began - TIE, going.call.ended + TIE, is_chosen) {
             let says = format!("{} was told to go, and its node had no taint", going.call.name);
             tally.violated(says, [going.call.event]);
         }
