@@ -209,6 +209,12 @@ fn choices() -> Vec<Case> {
             let story = used(underused()).claim(0, "c").runs(10, "db-1", "c").node_ends(50, "c");
             story.taint(60, "a", CHOSEN).claimed(61, "b").told_to_go(62, "a").end(900)
         }),
+        ("KD-18", "the_subject_was_dead", "unknown", {
+            emptied().taint(190, "a", CHOSEN).killed(191, 0).started(770, 0).end(880)
+        }),
+        ("KD-18", "is_refused", "unknown", {
+            refused(emptied().taint(190, "a", CHOSEN), 790, "/api/v1/nodes/a").end(850)
+        }),
     ]
 }
 

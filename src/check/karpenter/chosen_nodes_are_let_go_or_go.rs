@@ -10,7 +10,8 @@
 //!
 //! It does not catch what is decided wrongly within that time.
 
-use super::claims::{COMMAND, Claims, is_chosen};
+use super::claims::{COMMAND, Claims, DECISION, is_chosen};
+use crate::check::scene::Trouble;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -34,14 +35,18 @@ fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
     for (name, track) in &claims.scene.nodes {
-        let Some((_, claim)) = claims.claim_of(name) else { continue };
+        let Some((name_of_claim, claim)) = claims.claim_of(name) else { continue };
         for spell in track.spells(|node| is_chosen(node) && !node.ending) {
             let ends = claim.spells(|claim| claim.ending).first().map(|spell| spell.from);
             let until = [spell.to, ends].into_iter().flatten().min();
             let due = spell.from + COMMAND;
             if until.is_some_and(|until| until <= due) {
                 tally.exercised();
-            } else if due <= claims.scene.end && claims.scene.awake_from(spell.from, due).is_some() {
+                continue;
+            }
+            let concerns = |trouble: &Trouble| claims.concerns(name_of_claim, trouble);
+            let until = until.unwrap_or(claims.scene.end);
+            if claims.scene.calm_from(due - DECISION, DECISION, until, concerns).is_some() {
                 tally.violated(format!("{name} was chosen, and neither went nor was let go"), [spell.began]);
             }
         }
