@@ -240,6 +240,11 @@ fn drift() -> Vec<Case> {
         ("KD-19", "the_pool_is_full", "unknown", {
             relabelled(used(never()).claim(0, "b").claim(0, "c"), 100).end(1900)
         }),
+        ("KD-20", "the_template_had_changed_before", "unknown", {
+            let story = relabelled(used(never()), 50);
+            let story = story.object(53, "NodePool", "small", json!({"spec": {"weight": 7}}));
+            drifted(story).end(1900)
+        }),
         ("KD-26", "a_pod_waits_for_another_pool", "violated", {
             let story = pinned_in(never()).node_ends(100, "a");
             with_a_pod_for_another_pool(story).claimed(300, "b").end(900)

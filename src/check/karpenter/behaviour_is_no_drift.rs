@@ -12,6 +12,8 @@
 
 use std::time::Duration;
 
+use mock_clock::Time;
+
 use super::claims::Claims;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -44,15 +46,19 @@ fn check(history: &History) -> Verdict {
             let [before, now] = pair else { continue };
             let (Some(old), Some(new)) = (&before.state, &now.state) else { continue };
             let until = now.at + LOOKED;
-            let template =
-                track.always(now.at, until.min(claims.scene.end), |pool| pool.template == old.template);
-            if old.template != new.template || old.behaviour == new.behaviour || !template {
+            if old.template != new.template || old.behaviour == new.behaviour {
                 continue;
             }
+            let first = track.first().map_or(now.at, |seen| seen.at);
+            let same = |since: Time| {
+                let since = first.max(since - claims.scene.slack());
+                track.always(since, until.min(claims.scene.end), |pool| pool.template == old.template)
+            };
             for (claim, track) in &claims.all {
                 let ours =
                     track.at(now.at).is_some_and(|it| it.pool.as_deref() == Some(&*name) && !it.drifted);
-                if !ours {
+                // What its template was like before may be why it drifted.
+                if !ours || !track.first().is_some_and(|seen| same(seen.at)) {
                     continue;
                 }
                 let drifted = track.spells(|claim| claim.drifted);
