@@ -113,6 +113,9 @@ fn empty_nodes() -> Vec<Case> {
             let keeps = of_a_daemon(json!({"annotations": {NO: "true"}}));
             emptied().runs_as(10, "net-1", "a", keeps).end(900)
         }),
+        ("KD-02", "the_others_are_used", "unknown", churn(two()).runs(20, "db-1", "b").end(900)),
+        ("KD-02", "none_may_go", "unknown", churn(tight(&["0"])).end(900)),
+        ("KD-02", "refused_at_first", "violated", { refused(churn(two()), 20, "/api/v1/nodes/a").end(900) }),
         ("KD-22", "is_used_again", "unknown", {
             relabelled(never().claim(0, "a"), 100).runs(105, "web-1", "a").end(1900)
         }),

@@ -13,10 +13,15 @@
 
 use std::time::Duration;
 
+use mock_clock::Time;
+
 use super::claims::Claims;
+use crate::check::scene::Trouble;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
+use crate::history::query::{Claim, Pod, Spell, Track};
+use crate::terms::Pool;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("KD-02"),
@@ -46,30 +51,55 @@ fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let vacancies = claims.vacancies();
     let mut tally = Tally::default();
-    for (spell, node, _, pool) in &vacancies {
-        let Some(after) = claims.after(pool) else { continue };
-        let (from, due) = (spell.from, spell.from + after + CHURN);
-        let others = vacancies.iter().filter(|(other, name, _, of)| {
-            name != node && of.name == pool.name && other.from <= from && other.to.is_none_or(|to| to > from)
-        });
-        let churn = claims
-            .scene
-            .pods
-            .values()
-            .filter(|track| track.first().is_some_and(|it| from <= it.at && it.at <= due));
-        if others.count() == 0 || churn.count() < 3 || due > claims.scene.end || !claims.scene.calm(from, due)
-        {
-            continue;
-        }
-        let went = claims
-            .going()
-            .any(|going| going.pool.name == pool.name && from <= going.call.began && going.call.began <= due);
-        if went {
-            tally.exercised();
-        } else if spell.spans(from, due) {
-            let says = format!("{node} and others of {} were empty, and none was told to go", pool.name);
-            tally.violated(says, [spell.began]);
+    for vacancy in &vacancies {
+        let (spell, node, _, pool) = vacancy;
+        let Some(long) = claims.after(pool).map(|after| after + CHURN) else { continue };
+        let concerns = |trouble: &Trouble| claims.concerns_choice(pool, node, trouble);
+        let mut from = spell.from;
+        while let Some(at) = claims.scene.calm_from(from, long, claims.scene.end, concerns) {
+            if spell.to.is_some_and(|to| to <= at) {
+                break;
+            }
+            from = at + long;
+            judge(&claims, &mut tally, &vacancies, vacancy, (at, from));
         }
     }
     tally.verdict("no two nodes of a pool were empty while pods kept coming")
+}
+
+type Vacancy<'c> = (Spell, &'c str, &'c Track<Claim>, &'c Pool);
+
+fn judge(
+    claims: &Claims<'_>,
+    tally: &mut Tally,
+    vacancies: &[Vacancy<'_>],
+    (spell, node, _, pool): &Vacancy<'_>,
+    (from, due): (Time, Time),
+) {
+    let of_pool = |(_, name, _, of): &&Vacancy<'_>| name != node && of.name == pool.name;
+    let others = || vacancies.iter().filter(of_pool).map(|(other, ..)| other);
+    let churn = claims.scene.pods.values().filter(|track| {
+        let comes = track.first().is_some_and(|it| from <= it.at && it.at <= due);
+        comes && !track.last().is_some_and(Pod::resident)
+    });
+    let nodes = others().filter(|other| other.covers(from)).count();
+    if nodes == 0 || churn.count() < 3 {
+        return;
+    }
+    let went = claims.going().any(|going| {
+        let at = going.call.began;
+        let was_empty = vacancies.iter().any(|(spell, name, ..)| *name == going.node && spell.from <= at);
+        going.pool.name == pool.name && was_empty && from <= at && at <= due
+    });
+    if went {
+        tally.exercised();
+        return;
+    }
+    let may_go = Claims::allowed(pool, nodes + 1).is_some_and(|allowed| allowed > 0);
+    let kept =
+        claims.kept_whoever_waits(pool, node, from, due).max(claims.held_by(node, from, due, Pod::resident));
+    if may_go && kept.is_none() && spell.spans(from, due) && others().any(|other| other.spans(from, due)) {
+        let says = format!("{node} and others of {} were empty, and none was told to go", pool.name);
+        tally.violated(says, [spell.began]);
+    }
 }
