@@ -268,6 +268,8 @@ fn lives() -> Vec<Case> {
     };
     let foreign = || used(karpenter()).object(0, "Node", "by-hand", json!({"metadata": {"labels": {}}}));
     vec![
+        ("KL-02", "nobody_registers", "violated", unregistered().end(900)),
+        ("KL-02", "refused_at_first", "violated", refused(half(), 103, "/api/v1/nodes/b").end(900)),
     ]
 }
 

@@ -13,6 +13,7 @@
 use std::time::Duration;
 
 use super::claims::Claims;
+use crate::check::scene::Trouble;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -35,6 +36,8 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 /// How long it may take: a look, and the calls.
 const SOON: Duration = Duration::from_secs(15);
+/// A node whose taints are not to be those of its claim.
+const UNSYNCED: &str = "karpenter.sh/do-not-sync-taints";
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
 
 fn check(history: &History) -> Verdict {
@@ -48,15 +51,14 @@ fn check(history: &History) -> Verdict {
         // Until it has a provider id, nobody knows whose it is.
         let Some(came) = nodes.spells(|node| node.provider_id.is_some()).into_iter().next() else { continue };
         let from = came.from.max(launched.from);
-        let due = from + SOON;
         let until = launched.to.unwrap_or(claims.scene.end);
         // One that was there before the history begins was registered by others.
-        if launched.from <= claims.scene.history.header.began + SOON
-            || due > until
-            || !claims.scene.calm(from, due)
-        {
+        if launched.from <= claims.scene.history.header.began + SOON {
             continue;
         }
+        let concerns = |trouble: &Trouble| claims.concerns(name, trouble);
+        let Some(at) = claims.scene.calm_from(from, SOON, until, concerns) else { continue };
+        let due = at + SOON;
         tally.exercised();
         let Some(claim) = track.at(due) else { continue };
         let is_so = |node: &Node| {
@@ -65,7 +67,8 @@ fn check(history: &History) -> Verdict {
                 && node.owners.iter().any(|(kind, owner)| kind == "NodeClaim" && owner == name)
                 && node.labels.get("karpenter.sh/registered").is_some_and(|value| value == "true")
                 && claim.labels.iter().all(|(key, value)| node.labels.get(key) == Some(value))
-                && claim.taints.iter().all(|taint| node.taints.contains(taint))
+                && (node.labels.contains_key(UNSYNCED)
+                    || claim.taints.iter().all(|taint| node.taints.contains(taint)))
         };
         if !nodes.ever(from, due, is_so) {
             tally.violated(format!("{node} was not registered as {name} says"), [came.began, launched.began]);
