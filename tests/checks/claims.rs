@@ -270,6 +270,7 @@ fn lives() -> Vec<Case> {
     vec![
         ("KL-02", "nobody_registers", "violated", unregistered().end(900)),
         ("KL-02", "refused_at_first", "violated", refused(half(), 103, "/api/v1/nodes/b").end(900)),
+        ("KL-05", "labelled_too_early", "violated", half().object(120, "Node", "b", labelled).end(900)),
     ]
 }
 

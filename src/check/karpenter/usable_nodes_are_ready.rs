@@ -10,12 +10,14 @@
 //!
 //! It does not catch extended resources that are not there yet.
 
-use super::claims::Claims;
+use mock_clock::Time;
+
+use super::claims::{Claims, LATE};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query::Node;
+use crate::history::query::{Node, Track};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("KL-05"),
@@ -38,24 +40,32 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     check,
 };
 
+const LABEL: &str = "karpenter.sh/initialized";
+
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
     for (name, track) in &claims.all {
-        let Some(said) = track.spells(|claim| claim.initialized).into_iter().next() else { continue };
         let Some((node, nodes)) = claims.node_of(name) else { continue };
-        // One that was like this when it was first seen, a predecessor has left.
-        if track.first().is_some_and(|seen| seen.event == said.began || said.from <= seen.at + TIE) {
-            continue;
-        }
-        let Some(claim) = track.at(said.from) else { continue };
-        tally.exercised();
-        let fine =
-            |node: &Node| node.ready && !claim.startup_taints.iter().any(|taint| node.has_taint(&taint.key));
-        if !nodes.ever(said.from - TIE, said.from + TIE, fine) {
-            tally
-                .violated(format!("{name} was initialised, and {node} was not ready for pods"), [said.began]);
+        let told = said(track, |claim| claim.initialized);
+        let labelled = said(nodes, |node| node.labels.get(LABEL).is_some_and(|value| value == "true"));
+        for (at, event) in told.into_iter().chain(labelled) {
+            let Some(claim) = track.at(at) else { continue };
+            tally.exercised();
+            let fine = |node: &Node| {
+                node.ready && !claim.startup_taints.iter().any(|taint| node.has_taint(&taint.key))
+            };
+            if !nodes.ever(at - LATE, at + TIE, fine) {
+                tally.violated(format!("{name} was initialised, and {node} was not ready for pods"), [event]);
+            }
         }
     }
     tally.verdict("no claim was initialised")
+}
+
+/// When, and in which event, it was first said. What was like this when it was first seen, a predecessor has left.
+fn said<T>(track: &Track<T>, is: impl Fn(&T) -> bool) -> Option<(Time, usize)> {
+    let said = track.spells(is).into_iter().next()?;
+    let first = track.first()?;
+    (first.event != said.began && said.from > first.at + TIE).then_some((said.from, said.began))
 }
