@@ -271,6 +271,10 @@ fn lives() -> Vec<Case> {
         ("KL-02", "nobody_registers", "violated", unregistered().end(900)),
         ("KL-02", "refused_at_first", "violated", refused(half(), 103, "/api/v1/nodes/b").end(900)),
         ("KL-05", "labelled_too_early", "violated", half().object(120, "Node", "b", labelled).end(900)),
+        ("KL-06", "its_server_is_gone", "unknown", {
+            let story = registered().what(101, served(Change::Added, "b"));
+            story.what(190, served(Change::Deleted, "b")).told_to_go(200, "b").end(900)
+        }),
     ]
 }
 

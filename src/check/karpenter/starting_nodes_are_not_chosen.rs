@@ -1,5 +1,5 @@
 //! KL-06. A claim that is registered and never was initialised is told to go for no reason but its age, its node,
-//! or its pool.
+//! its server, or its pool.
 //!
 //! The smallest history that violates it:
 //!
@@ -67,7 +67,11 @@ fn check(history: &History) -> Verdict {
             let there = pool.is_some_and(|pool| {
                 pools.get(&pool.name).is_some_and(|track| track.at(call.began).is_some())
             });
-            if node && there && !old {
+            let vanished = claims.scene.servers.values().any(|track| {
+                let ours = track.last().is_some_and(|server| server.claim.as_ref() == Some(name));
+                ours && track.at(call.began + TIE).is_none()
+            });
+            if node && there && !old && !vanished {
                 tally.violated(
                     format!("{name} was told to go while its node was starting"),
                     [spell.began, call.event],
