@@ -275,6 +275,8 @@ fn lives() -> Vec<Case> {
             let story = registered().what(101, served(Change::Added, "b"));
             story.what(190, served(Change::Deleted, "b")).told_to_go(200, "b").end(900)
         }),
+        ("KL-08", "comes_later", "violated", late().end(900)),
+        ("KL-08", "comes_later_and_goes", "held", late().what(500, served(Change::Deleted, "b")).end(900)),
     ]
 }
 

@@ -37,6 +37,9 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 /// How long a server may still be seen: it should have been gone before.
 const SOON: Duration = Duration::from_secs(30);
 
+/// How long it takes to find a server that came when its claim was gone.
+const FOUND: Duration = Duration::from_secs(300);
+
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let mut tally = Tally::default();
@@ -44,7 +47,9 @@ fn check(history: &History) -> Verdict {
         let Some(name) = track.last().and_then(|server| server.claim.as_deref()) else { continue };
         let Some(claim) = claims.all.get(name) else { continue };
         let Some(gone) = claim.seen.last().filter(|seen| seen.state.is_none()) else { continue };
-        let due = gone.at + SOON;
+        let Some(came) = track.first().map(|seen| seen.at) else { continue };
+        // Who ordered it may know of it only when it looks for what is nobody's.
+        let due = if came > gone.at { came + FOUND } else { gone.at + SOON };
         let Some(left) = track.sight(due).filter(|seen| seen.state.is_some()) else {
             tally.exercised();
             continue;
