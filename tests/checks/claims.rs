@@ -277,6 +277,12 @@ fn lives() -> Vec<Case> {
         }),
         ("KL-08", "comes_later", "violated", late().end(900)),
         ("KL-08", "comes_later_and_goes", "held", late().what(500, served(Change::Deleted, "b")).end(900)),
+        ("KL-12", "an_agent_takes_it_off", "unknown", {
+            let story = used(karpenter()).taint(100, "a", "example.com/hand");
+            let labels = json!({"metadata": {"labels": {"x": "y"}}});
+            let story = story.asks(110, "PATCH", "/api/v1/nodes/a", |call| call.request = Some(labels));
+            story.untaint(110, "a").end(900)
+        }),
     ]
 }
 

@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use mock_clock::Time;
+use serde_json::Value;
 
 use super::claims::Claims;
 use crate::check::scene::TIE;
@@ -65,6 +66,17 @@ fn rewrites(track: &Track<Node>, began: Time, ended: Time) -> bool {
     own(began - TIE) != own(ended + TIE)
 }
 
+/// Whether a write may have changed taints: a patch that names none leaves them as they are.
+fn is_of_taints(history: &History, write: &query::NodeWrite) -> bool {
+    match &history.events[write.event].what {
+        What::Call(call) if call.method == "PATCH" => {
+            let says = |patch: &Value| !patch.is_object() || patch["spec"].get("taints").is_some();
+            call.request.as_ref().is_none_or(says)
+        }
+        _ => true,
+    }
+}
+
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
     let writes = query::node_writes(history);
@@ -78,7 +90,9 @@ fn check(history: &History) -> Verdict {
         let keys: BTreeSet<&str> = keys.map(|taint| taint.key.as_str()).filter(foreign).collect();
         for key in keys {
             for spell in track.spells(|node| node.has_taint(key)) {
-                let wrote = |write: &&query::NodeWrite| write.node == *name && write.status < 300;
+                let wrote = |write: &&query::NodeWrite| {
+                    write.node == *name && write.status < 300 && is_of_taints(history, write)
+                };
                 let raced = |write: &query::NodeWrite| {
                     let ended = history.events[write.event].at;
                     let conflicts = write.status == CONFLICT;
