@@ -283,6 +283,13 @@ fn lives() -> Vec<Case> {
             let story = story.asks(110, "PATCH", "/api/v1/nodes/a", |call| call.request = Some(labels));
             story.untaint(110, "a").end(900)
         }),
+        ("KM-05", "is_not_registered_yet", "unknown", {
+            refused(unregistered(), 103, "/api/v1/nodes/b").end(900)
+        }),
+        ("KM-05", "a_pod_is_deleted", "violated", {
+            let story = foreign().runs(10, "db-1", "by-hand");
+            story.asks(100, "DELETE", "/api/v1/namespaces/default/pods/db-1", |_| {}).end(900)
+        }),
     ]
 }
 

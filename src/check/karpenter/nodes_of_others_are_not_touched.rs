@@ -1,5 +1,5 @@
-//! KM-05. No node is written or deleted, and no pod evicted from it, that neither belongs to a pool by its label nor
-//! ever was the node of a claim.
+//! KM-05. No node is written or deleted, and no pod evicted or deleted from it, that neither belongs to a pool by its label
+//! nor ever was the node of a claim.
 //!
 //! The smallest history that violates it:
 //!
@@ -62,6 +62,15 @@ fn check(history: &History) -> Verdict {
             tally.violated(
                 format!("{} was evicted from {node}, which is of no pool", eviction.pod),
                 [eviction.event],
+            );
+        }
+    }
+    for deletion in query::pod_deletions(history) {
+        let pod = claims.scene.pods.get(&deletion.pod).and_then(|track| track.at(deletion.began - TIE));
+        if let Some(node) = pod.and_then(|pod| pod.node.as_deref()).filter(|node| foreign(node)) {
+            tally.violated(
+                format!("{} was deleted from {node}, which is of no pool", deletion.pod),
+                [deletion.event],
             );
         }
     }
