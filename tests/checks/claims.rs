@@ -323,6 +323,13 @@ fn ends() -> Vec<Case> {
         ("KT-01", "another_is_refused", "violated", {
             with_trouble_of_another(never().claim(0, "a").node_ends(100, "a")).end(900)
         }),
+        ("KT-03", "deleted_long_before", "violated", {
+            deletes(graced("1h").told_to_go(100, "a"), 110).end(900)
+        }),
+        ("KT-03", "deleted_at_the_deadline", "held", {
+            let story = graced("1m").choose(98, "a").evict(102, "web-1", 429).evict(112, "web-1", 201);
+            deletes(story, 130).pod_gone(160, "web-1").claim_gone(162, "a").end(900)
+        }),
         ("KT-09", "the_cloud_takes_long", "held", {
             given_back(graced("1m").choose(100, "a"), 170, 400).claim_gone(402, "a").end(900)
         }),

@@ -10,6 +10,8 @@
 //!
 //! It does not catch pods that others delete.
 
+use std::time::Duration;
+
 use super::claims::{Claims, disruption};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
@@ -42,10 +44,16 @@ fn check(history: &History) -> Verdict {
     }
     for deletion in query::pod_deletions(history) {
         let pod = claims.scene.pods.get(&deletion.pod).and_then(|track| track.at(deletion.began - TIE));
-        let Some(node) = pod.filter(|pod| !pod.ending).and_then(|pod| pod.node.as_deref()) else { continue };
+        let pod = pod.filter(|pod| !pod.ending);
+        let Some(node) = pod.and_then(|pod| pod.node.as_deref()) else { continue };
         let Some((_, claim)) = claims.claim_of(node) else { continue };
-        let pool = claim.last().and_then(|claim| claims.pool_of(claim));
-        if pool.is_none_or(|pool| disruption(pool).grace.is_none()) {
+        let grace = claim.last().and_then(|claim| claims.pool_of(claim)).and_then(|it| disruption(it).grace);
+        let told = claim.spells(|claim| claim.ending).first().map(|spell| spell.from);
+        let own = pod.map_or(Duration::ZERO, |pod| pod.grace);
+        let forced = told
+            .zip(grace)
+            .is_some_and(|(told, grace)| deletion.began + own + claims.scene.slack() >= told + grace.0);
+        if !forced {
             tally.violated(format!("{} on {node} was deleted, not evicted", deletion.pod), [deletion.event]);
         }
     }

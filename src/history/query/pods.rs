@@ -1,6 +1,7 @@
 //! Pods, as far as an autoscaler has to look at them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use mock_clock::Time;
 use serde_json::Value;
@@ -10,6 +11,9 @@ use super::quantity::room;
 use super::track::Seen;
 use crate::history::{Change, History, ObjectEvent, What};
 use crate::terms::{Room, Taint};
+
+/// So many seconds a pod may take to end that does not say.
+const GRACE_S: u64 = 30;
 
 /// A pod at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +56,8 @@ pub struct Pod {
     pub selector: BTreeMap<String, String>,
     /// Taints it does not mind.
     pub tolerations: Vec<Toleration>,
+    /// How long it may take to end; half a minute, if it does not say.
+    pub grace: Duration,
     /// It keeps away from other pods.
     pub apart: bool,
     /// It wants of its node what this value does not tell: affinity, spreading, claims, ports.
@@ -172,6 +178,7 @@ fn read(event: &ObjectEvent) -> Pod {
         asks: asks(spec),
         selector: strings(&spec["nodeSelector"]),
         tolerations: list(&spec["tolerations"]).iter().map(toleration).collect(),
+        grace: Duration::from_secs(spec["terminationGracePeriodSeconds"].as_u64().unwrap_or(GRACE_S)),
         apart: !spec["affinity"]["podAntiAffinity"].is_null(),
         picky: picky(spec),
         annotations,
