@@ -330,6 +330,12 @@ fn ends() -> Vec<Case> {
             let story = graced("1m").choose(98, "a").evict(102, "web-1", 429).evict(112, "web-1", 201);
             deletes(story, 130).pod_gone(160, "web-1").claim_gone(162, "a").end(900)
         }),
+        ("KT-05", "before_its_grace_is_over", "violated", {
+            attached(graced("1h").choose(190, "a").claim_gone(240, "a")).end(900)
+        }),
+        ("KT-05", "its_machine_failed", "unknown", {
+            attached(emptied().choose(190, "a").ready(210, "a", false).claim_gone(240, "a")).end(900)
+        }),
         ("KT-09", "the_cloud_takes_long", "held", {
             given_back(graced("1m").choose(100, "a"), 170, 400).claim_gone(402, "a").end(900)
         }),

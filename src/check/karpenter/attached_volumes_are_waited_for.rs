@@ -16,7 +16,6 @@ use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query;
 use crate::terms::Version;
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
@@ -36,24 +35,31 @@ pub(in crate::check) const EXPECTATION: Expectation = Expectation {
 
 fn check(history: &History) -> Verdict {
     let claims = Claims::of(history);
-    let attachments = query::attachments(history);
     let mut tally = Tally::default();
     for (name, track) in &claims.scene.nodes {
-        let Some((_, claim)) = claims.claim_of(name) else { continue };
-        let graced = claim
-            .last()
-            .and_then(|claim| claims.pool_of(claim))
-            .is_some_and(|pool| disruption(pool).grace.is_some());
-        for ending in track.spells(|node| node.ending).into_iter().filter(|_| !graced) {
-            for (attachment, on) in &attachments {
+        let Some((name_of_claim, claim)) = claims.claim_of(name) else { continue };
+        let grace = claim.last().and_then(|claim| claims.pool_of(claim)).and_then(|it| disruption(it).grace);
+        let told = claim.spells(|claim| claim.ending).first().map(|spell| spell.from);
+        for ending in track.spells(|node| node.ending) {
+            let from = told.unwrap_or(ending.from).min(ending.from);
+            let waits = grace.map_or(Time::NEVER, |grace| from + grace.0);
+            for (attachment, on) in &claims.attachments {
                 let there = on.spells(|node| node == name);
                 let Some(there) =
                     there.iter().find(|spell| spell.touches(ending.from, ending.to.unwrap_or(Time::NEVER)))
                 else {
                     continue;
                 };
+                let Some((gone, event)) = ending.to.zip(ending.ended) else {
+                    tally.exercised();
+                    continue;
+                };
+                // Of a machine that has failed nothing can be detached.
+                let left = claims.asked_back_at(name_of_claim).unwrap_or(gone).min(gone) - TIE;
+                if gone + TIE >= waits || !track.at(left).is_some_and(|node| node.ready) {
+                    continue;
+                }
                 tally.exercised();
-                let Some((gone, event)) = ending.to.zip(ending.ended) else { continue };
                 if there.to.is_none_or(|to| to > gone + TIE) {
                     tally.violated(
                         format!("{name} went while {attachment} was attached"),
