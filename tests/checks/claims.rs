@@ -343,6 +343,11 @@ fn ends() -> Vec<Case> {
         ("KT-11", "refused_at_first", "violated", {
             aged().asks(301, "DELETE", &format!("{CLAIMS}/a"), |call| call.status = 500).end(900)
         }),
+        ("KT-12", "is_pinned_too_late", "unknown", {
+            let pinned = json!({"metadata": {"annotations": {NO: "true"}}});
+            let story = used(never()).node_ends(100, "a").object(108, "Pod", "default/web-1", pinned);
+            story.evict(110, "web-1", 201).end(900)
+        }),
         ("KT-13", "a_daemon_leaves_late", "held", {
             let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
             story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)

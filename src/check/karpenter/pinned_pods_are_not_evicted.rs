@@ -12,12 +12,12 @@
 
 use std::time::Duration;
 
-use super::claims::{Claims, disruption, is_pinned};
+use super::claims::{Claims, LATE, disruption, is_pinned};
 use crate::check::scene::TIE;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
-use crate::history::query;
+use crate::history::query::{self, Pod};
 
 pub(in crate::check) const EXPECTATION: Expectation = Expectation {
     code: Code::new("KT-12"),
@@ -46,8 +46,11 @@ fn check(history: &History) -> Verdict {
     };
     let killed = query::pod_deletions(history).into_iter().chain(claims.scene.evictions.iter().cloned());
     for kill in killed.filter(query::Eviction::granted) {
-        let pod = claims.scene.pods.get(&kill.pod).and_then(|track| track.at(kill.began - TIE));
-        let Some(pod) = pod.filter(|pod| is_pinned(pod) && !pod.ending && !pod.finished()) else { continue };
+        let Some(track) = claims.scene.pods.get(&kill.pod) else { continue };
+        let keeps = |pod: &Pod| is_pinned(pod) && !pod.ending && !pod.finished();
+        let known =
+            [kill.began - LATE, kill.began - TIE].into_iter().all(|at| track.at(at).is_some_and(keeps));
+        let Some(pod) = track.at(kill.began - TIE).filter(|_| known) else { continue };
         if pod.node.as_deref().is_some_and(|node| !graced(node)) {
             tally.violated(format!("{} said do-not-disrupt, and was killed", kill.pod), [kill.event]);
         }
