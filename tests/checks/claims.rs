@@ -361,6 +361,12 @@ fn ends() -> Vec<Case> {
             story.call(690, Api::Cloud, "DELETE", "/v1/servers/7", |_| {}).claim_gone(710, "a").end(900)
         }),
         ("KT-13", "another_is_refused", "violated", with_trouble_of_another(told()).end(900)),
+        ("KT-17", "has_got_an_owner", "unknown", {
+            let lease = json!({"metadata": {"name": "x"}});
+            let owned = json!({"metadata": {"ownerReferences": [{"kind": "Node", "name": "x"}]}});
+            let story = karpenter().object(100, "Lease", "kube-node-lease/x", lease);
+            story.object(105, "Lease", "kube-node-lease/x", owned).end(900)
+        }),
     ]
 }
 

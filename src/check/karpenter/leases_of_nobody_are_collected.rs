@@ -12,6 +12,7 @@
 use std::time::Duration;
 
 use super::claims::Claims;
+use crate::check::scene::Trouble;
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
 use crate::history::History;
@@ -48,17 +49,16 @@ fn check(history: &History) -> Verdict {
     for (name, track) in query::node_leases(history) {
         for spell in track.spells(|owned| !owned) {
             let until = spell.to.unwrap_or(claims.scene.end);
-            let Some(awake) = claims.scene.awake_from(spell.from, until) else {
-                if spell.to.is_some() {
-                    tally.exercised();
-                }
-                continue;
+            let concerns = |trouble: &Trouble| {
+                let of = trouble.object.as_ref();
+                of.is_none_or(|(kind, of)| kind == "leases" && name.ends_with(&format!("/{of}")))
             };
-            let due = awake + SOON;
-            if spell.to.is_some_and(|to| to <= due) {
-                tally.exercised();
-            } else if due <= claims.scene.end && claims.scene.calm(awake, due) {
+            // Who has got an owner was not collected.
+            let collected = spell.to.filter(|to| track.at(*to).is_none());
+            if claims.scene.calm_from(spell.from, SOON, until, concerns).is_some() {
                 tally.violated(format!("the lease {name} is nobody's, and was left"), [spell.began]);
+            } else if collected.is_some_and(|to| claims.scene.watched(to, to)) {
+                tally.exercised();
             }
         }
     }
