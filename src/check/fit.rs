@@ -64,6 +64,8 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
     let labels = labels(scene, pool);
     for (key, value) in &pod.selector {
         match labels.get(key.as_str()) {
+            // What a pool says otherwise now and then, nobody can tell.
+            _ if scene.shifting.contains(&(pool.name.clone(), key.clone())) => fit.obscure = true,
             Some(has) if has == value => {}
             None if key.contains("kubernetes.io/") || key.contains("hetzner") || key.contains("hcloud") => {
                 fit.obscure = true;

@@ -252,6 +252,16 @@ fn drift() -> Vec<Case> {
             let story = pinned_in(never()).node_ends(100, "a");
             with_a_pod_for_another_pool(story).claimed(300, "b").end(900)
         }),
+        ("KP-03", "its_pool_has_got_a_label", "held", {
+            let story = relabelled(karpenter(), 50);
+            story
+                .pending_as(90, "web-1", json!({"spec": {"nodeSelector": {"x": "y"}}}))
+                .claimed(100, "b")
+                .end(900)
+        }),
+        ("KP-03", "an_empty_node_goes", "violated", {
+            never().claim(0, "a").node_ends(100, "a").claimed(300, "b").end(900)
+        }),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! KP-03. While no pod says that it is unschedulable, and no node is going or chosen, no claim is made.
+//! KP-03. While no pod says that it is unschedulable, and no node with pods is going or chosen, no claim is made.
 //!
 //! The smallest history that violates it:
 //!
@@ -45,11 +45,12 @@ fn check(history: &History) -> Verdict {
         let meant = |pod: &Pod| pool.flatten().is_none_or(|pool| !fit(&claims.scene, pod, pool).impossible());
         let waits = |pod: &Pod| pod.waits() && meant(pod);
         let waits = claims.scene.pods.values().any(|track| track.ever(since, made.began + TIE, waits));
-        let moves = claims
-            .scene
-            .nodes
-            .values()
-            .any(|track| track.ever(since, made.began + TIE, |node| node.ending || is_chosen(node)));
+        let moves = claims.scene.nodes.iter().any(|(name, track)| {
+            let moved = |pod: &Pod| pod.occupies(name) && meant(pod);
+            let mut pods = claims.scene.pods_on(name);
+            track.ever(since, made.began + TIE, |node| node.ending || is_chosen(node))
+                && pods.any(|(_, track)| track.ever(since, made.began + TIE, moved))
+        });
         if waits {
             tally.exercised();
         } else if !moves {

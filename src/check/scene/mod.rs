@@ -11,10 +11,11 @@ mod group;
 mod occupancy;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use mock_clock::Time;
+use serde_json::Value;
 
 use super::Verdict;
 use crate::history::query::{
@@ -54,6 +55,8 @@ pub(super) struct Scene<'a> {
     /// When machines were marked to go before others, by their ids.
     pub(super) marks: BTreeMap<u64, Vec<Spell>>,
     sets: Tracks<String, Set>,
+    /// Labels that a pool did not always give its nodes, by pool and key.
+    pub(super) shifting: BTreeSet<(String, String)>,
     /// What goes with a node asks for so much of it, at most.
     pub(super) residents: Room,
     /// The last moment the history tells of.
@@ -87,6 +90,7 @@ impl<'a> Scene<'a> {
             scalings: query::scale_writes(history.events.iter()),
             marks: query::marks(history),
             sets: query::sets(history),
+            shifting: shifting(history),
             residents: Room::default(),
             end: history.events.last().map_or(history.header.began, |event| event.at),
             acting: calm::acting(history),
@@ -166,6 +170,26 @@ impl<'a> Scene<'a> {
             _ => false,
         })
     }
+}
+
+/// Labels of templates that were changed while the history went on.
+fn shifting(history: &History) -> BTreeSet<(String, String)> {
+    let mut shifting = BTreeSet::new();
+    for (pool, track) in query::node_pools(history) {
+        let templates = || track.seen.iter().filter_map(|seen| seen.state.as_ref()).map(|it| &it.template);
+        let labels =
+            |template: &Value| template["metadata"]["labels"].as_object().cloned().unwrap_or_default();
+        let keys: BTreeSet<String> =
+            templates().flat_map(|it| labels(it).into_iter().map(|(key, _)| key)).collect();
+        for key in keys {
+            let values: BTreeSet<_> =
+                templates().map(|it| labels(it).get(&key).map(Value::to_string)).collect();
+            if values.len() > 1 {
+                shifting.insert((pool.clone(), key));
+            }
+        }
+    }
+    shifting
 }
 
 /// Decides with timers of the subject; what has no such timer cannot be decided.
