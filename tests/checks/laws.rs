@@ -183,6 +183,97 @@ fn a_pool_for_others_with_a_node_in_use_changes_no_verdict() {
     });
 }
 
+/// A pool of claims for pods that ask for it, beside the others; nothing if the history is of no claims.
+fn with_claims_aside(history: &mut History) -> bool {
+    let karpenter = history.header.subject.provider == Provider::Karpenter;
+    if karpenter {
+        let mut pool = history.header.pools.first().unwrap().clone();
+        (pool.name, pool.labels) = ("aside".into(), [("example.com/aside".into(), "yes".into())].into());
+        history.header.pools.push(pool);
+    }
+    karpenter
+}
+
+#[test]
+fn a_pod_that_waits_for_another_pool_changes_no_verdict_of_claims() {
+    unrelated(&[], |mut history| {
+        if with_claims_aside(&mut history) {
+            let pod = json!({
+                "metadata": {"creationTimestamp": "2026-01-01T00:00:00Z"},
+                "spec": {"nodeSelector": {"example.com/aside": "yes"},
+                    "containers": [{"resources": {"requests": {"cpu": "100m", "memory": "64Mi"}}}]},
+                "status": {"phase": "Pending", "conditions": [
+                    {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]},
+            });
+            let event = json!({"change": "added", "kind": "Pod", "namespace": "aside", "name": "aside", "object": pod});
+            at_first(&mut history, &[json!({"object": event})]);
+        }
+        history
+    });
+}
+
+#[test]
+fn a_pod_of_another_claim_that_may_not_be_evicted_changes_no_verdict_of_claims() {
+    // An eviction that is granted, or asked for in vain, is what it is about; and who goes on asking is not stuck.
+    unrelated(&[], |mut history| {
+        if !with_claims_aside(&mut history) {
+            return history;
+        }
+        let (ready, usable) =
+            (conditions(&["Ready"]), conditions(&["Launched", "Registered", "Initialized"]));
+        let claim = json!({
+            "metadata": {"creationTimestamp": "2025-12-31T00:00:00Z", "labels": {"karpenter.sh/nodepool": "aside"},
+                "finalizers": ["karpenter.sh/termination"], "deletionTimestamp": "2026-01-01T00:00:00Z"},
+            "spec": {}, "status": {"nodeName": "aside-1", "providerID": "kwok://aside-1", "conditions": usable},
+        });
+        let node = json!({
+            "metadata": {"creationTimestamp": "2025-12-31T00:00:00Z", "labels": {"karpenter.sh/nodepool": "aside"},
+                "deletionTimestamp": "2026-01-01T00:00:00Z"},
+            "spec": {"providerID": "kwok://aside-1",
+                "taints": [{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}]},
+            "status": {"conditions": ready, "allocatable": {"cpu": "4000m", "memory": "8000Mi"}},
+        });
+        let pod = json!({
+            "metadata": {"creationTimestamp": "2025-12-31T00:00:00Z",
+                "annotations": {"karpenter.sh/do-not-disrupt": "true"},
+                "ownerReferences": [{"kind": "ReplicaSet", "name": "aside", "controller": true}]},
+            "spec": {"nodeName": "aside-1", "nodeSelector": {"example.com/aside": "yes"}, "containers": []},
+            "status": {"phase": "Running"},
+        });
+        let object = |kind: &str, namespace: &str, name: &str, object: serde_json::Value| json!({"object": {"change": "added", "kind": kind, "namespace": namespace, "name": name, "object": object}});
+        at_first(
+            &mut history,
+            &[
+                object("NodeClaim", "", "aside-1", claim),
+                object("Node", "", "aside-1", node),
+                object("Pod", "aside", "aside", pod),
+            ],
+        );
+        let refused: Vec<Event> = (1..40).map(|turn| refused_eviction(&history, turn * 45)).collect();
+        let last = history.events.pop();
+        let until = last.as_ref().map_or(history.header.began, |event| event.at);
+        history.events.extend(refused.into_iter().filter(|event| event.at < until));
+        history.events.sort_by_key(|event| event.at);
+        history.events.extend(last);
+        history
+    });
+}
+
+fn conditions(kinds: &[&str]) -> serde_json::Value {
+    json!(kinds.iter().map(|kind| json!({"type": kind, "status": "True"})).collect::<Vec<_>>())
+}
+
+/// The eviction of the pod aside is answered with an error of the server.
+fn refused_eviction(history: &History, second: u64) -> Event {
+    let began = history.header.began + Duration::from_secs(second);
+    let call: CallEvent = serde_json::from_value(json!({
+        "replica": 0, "to": "kubernetes", "began": began.to_string(), "method": "POST",
+        "path": "/api/v1/namespaces/aside/pods/aside/eviction", "status": 500, "bytes": [0, 0], "done": true,
+    }))
+    .unwrap();
+    Event { at: began + Duration::from_millis(10), real_us: 0, what: What::Call(call) }
+}
+
 #[test]
 fn calls_that_take_two_seconds_more_change_no_verdict() {
     // The calls of a process do not outlive it.
