@@ -9,6 +9,11 @@
 //! 640 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node, and its evidence the node's own spell of being empty that goes on when a process is started again;
+//! the first start of a replica is none. Each restart is judged. What excuses KD-01 excuses here, and for as long: who was
+//! dead, refused something or kept all the time was not overdue. Latency is a minute for the decision, so a second or two
+//! changes nothing.
+//!
 //! It does not catch decisions other than the removal of empty nodes.
 
 use std::collections::BTreeSet;

@@ -7,6 +7,10 @@
 //! 90 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node. Each choice is judged, at the moment at which it was made: what was written three seconds before
+//! it, or less, need not be known, and what comes after it protects from nothing. Nothing else excuses, a termination grace
+//! period neither.
+//!
 //! It does not catch what happens after somebody else has deleted the node.
 
 use super::claims::is_protected;

@@ -7,6 +7,10 @@
 //! 9 s  the node is gone, the attachment is not
 //! ```
 //!
+//! Its subject is the node, with each attachment that names it; each end of a node is judged. Excused is a node that went when
+//! the termination grace period of its own pool was over, or whose machine had failed, of which nothing can be detached. What
+//! went within a second of the node decides nothing.
+//!
 //! It does not catch attachments whose pods may not be evicted, for which nobody waits: there are none where pods are drained first.
 
 use mock_clock::Time;

@@ -8,6 +8,9 @@
 //! 60 s  claim a says Drifted
 //! ```
 //!
+//! Its subject is the claim, for each change of its own pool. Excused for good is a claim whose template was another at any
+//! time since it was made: that may be why. Drift that comes up to six minutes after the change counts, so latency makes none.
+//!
 //! It does not catch changes of requirements, which may be drift.
 
 use std::time::Duration;

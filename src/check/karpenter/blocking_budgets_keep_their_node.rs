@@ -7,6 +7,10 @@
 //! 90 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node, with the budgets that cover a pod on it; each choice is judged, at the moment at which it was made.
+//! Excused is one that drifted in a pool that grants a termination grace period; what a budget says only since three seconds
+//! before the choice need not be known, and what it says after it protects from nothing.
+//!
 //! It does not catch a budget that changed within a second of the decision.
 
 use super::stay::{By, blocked, protected_nodes_stay};

@@ -9,6 +9,10 @@
 //! 60 s  DELETE /apis/karpenter.sh/v1/nodeclaims/b
 //! ```
 //!
+//! Its subject is the pool: only its own nodes count, each choice is judged, at the moment at which it was made. A node that
+//! somebody else deleted, or that is not ready, counts once that has been so for ten seconds, so latency is none; one whose
+//! machine is being given back counts no longer.
+//!
 //! It does not catch what budgets with a schedule or with reasons forbid beyond the others.
 
 use std::collections::BTreeSet;

@@ -8,6 +8,10 @@
 //! 700 s  it still is, and claim a has not been told to go
 //! ```
 //!
+//! Its subject is the node with its claim, for each time that it is tainted. It is judged again as long as the taint stays: a
+//! process that is not awake, or what goes wrong with a call about this node or claim or about none, excuses until two minutes
+//! after it, and then a minute is granted again. Latency is none of ten minutes.
+//!
 //! It does not catch what is decided wrongly within that time.
 
 use super::claims::{COMMAND, Claims, DECISION, is_chosen};

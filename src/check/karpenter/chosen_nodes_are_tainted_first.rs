@@ -8,6 +8,10 @@
 //! 60 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the claim that is told to go, each by itself. Excused is one whose node was deleted by somebody else, before
+//! the call or within a second of it, has its age or is not ready, or whose pool is gone. The taint must be there then: one
+//! that was taken off long before is none. A second either way decides nothing.
+//!
 //! It does not catch a taint that comes within a second of the deletion.
 
 use super::claims::{Claims, is_chosen};

@@ -7,6 +7,9 @@
 //! 0 s  claim a says Launched, and has no finalizer
 //! ```
 //!
+//! Its subject is the claim, once, when it is first said to be launched: who is held then was held in time or not. Nothing
+//! excuses it. What is read is one state of one object, so latency has no part in it.
+//!
 //! It does not catch a finalizer that comes after the order and before it is told.
 
 use crate::check::{Citation, Expectation, KARPENTER, Kind, Level, Tally, Verdict, Versions};

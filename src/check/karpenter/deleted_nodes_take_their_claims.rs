@@ -8,6 +8,10 @@
 //! 90 s  claim a is still there
 //! ```
 //!
+//! Its subject is the node with its claim. The time begins when the last pod that has to leave, the last volume and the cloud's
+//! own work on its machine are gone, and begins again two minutes after a call went wrong that was about them or about no one
+//! object: trouble with other claims is none. Latency is none of a minute and a half.
+//!
 //! It does not catch how pods left it (KT-03).
 
 use std::time::Duration;

@@ -8,6 +8,11 @@
 //! 900 s  claim a has not been told to go
 //! ```
 //!
+//! Its subject is the claim, from the moment at which its own pool's template says otherwise than when it was made for as long
+//! as it does, once it can be used. It is judged again after each excuse: a pod or a budget that kept the node, a replacement
+//! that starts, a full pool, a budget used up, a subject that did not run or was refused something. Latency is none of six
+//! minutes.
+//!
 //! It does not catch whether the new node is as the template says.
 
 use std::time::Duration;

@@ -9,6 +9,10 @@
 //! 150 s  claim a has not been told to go
 //! ```
 //!
+//! Its subject is the claim, whenever its node is empty while its own pool's template says otherwise than when it was made:
+//! also one that becomes empty later, and no longer when pods come. It is judged again after each excuse, which are those of
+//! KD-19, but that nothing is to be bought for it. Latency is none of two minutes.
+//!
 //! It does not catch nodes with pods, which are KD-19.
 
 use std::time::Duration;

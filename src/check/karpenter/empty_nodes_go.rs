@@ -9,6 +9,12 @@
 //! 125 s  claim a has not been told to go
 //! ```
 //!
+//! Its subject is the node, for each spell of being empty, ready and unprotected; it is judged again as long as that goes on.
+//! An excuse lasts as long as its reason: a subject that does not run, or was refused something (two minutes longer), pods that
+//! wait and might be meant for this pool, others of the pool that have used up its budgets, a daemon's pod that may not be
+//! disrupted. While a claim of its pool has no machine yet that is one, too, and for half a minute one of another pool. Latency
+//! is none of a minute.
+//!
 //! It does not catch nodes with pods that could move elsewhere.
 
 use std::time::Duration;

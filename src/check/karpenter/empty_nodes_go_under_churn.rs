@@ -9,6 +9,10 @@
 //! 150 s  no claim has been told to go
 //! ```
 //!
+//! Its subject is the pool: two of its nodes at least that are empty all the time. It is judged again in each such time that
+//! the same node is empty. Excused is a subject that did not run or was refused something, a pool none of whose nodes may go,
+//! or whose budgets others have used up, and a launch. Latency is none of two minutes.
+//!
 //! It does not catch that too few of them go.
 
 use std::time::Duration;

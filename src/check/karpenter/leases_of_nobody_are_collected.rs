@@ -7,6 +7,10 @@
 //! 40 s  it still is
 //! ```
 //!
+//! Its subject is the lease. It is judged again as long as it is nobody's; a subject that does not run, or what goes wrong with
+//! a call about this lease or no one object, excuses until two minutes after it. A lease that gets an owner was not collected.
+//! Latency is none of half a minute.
+//!
 //! It does not catch leases whose owner is gone: the cluster collects those.
 
 use std::time::Duration;

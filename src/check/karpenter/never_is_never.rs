@@ -7,6 +7,9 @@
 //! 90 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node, in a pool that says Never; each choice is judged, and nothing but drift excuses it. There is no
+//! time that could be late.
+//!
 //! It does not catch a node that was empty for less than five minutes.
 
 use std::time::Duration;

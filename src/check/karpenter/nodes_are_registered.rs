@@ -8,6 +8,10 @@
 //! 20 s  the node still has the taint karpenter.sh/unregistered
 //! ```
 //!
+//! Its subject is the claim with the node that has its provider id: a node that nobody registers is not named by its claim. A
+//! call that went wrong about either, or about no one object, excuses until two minutes after it, then fifteen seconds are
+//! granted again as long as the claim is there. Latency is none of fifteen seconds.
+//!
 //! It does not catch what others change afterwards.
 
 use std::time::Duration;

@@ -8,6 +8,10 @@
 //! 1 s  PATCH /api/v1/nodes/by-hand by the subject
 //! ```
 //!
+//! Its subject is the node; each call is judged, granted or not. Whose a node is, its label says, its claim, or the provider id
+//! that it has in common with one, at any time: a node that is just being registered is nobody else's. Nothing excuses, and
+//! there is no time that could be late.
+//!
 //! It does not catch leases and events.
 
 use super::claims::Claims;

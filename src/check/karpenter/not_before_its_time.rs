@@ -9,6 +9,10 @@
 //! 100 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node; each choice is judged by what had happened on this node until it was made. Of what happened three
+//! seconds before it, or less, nobody need know, and pods that come or go after it do not matter. Eleven seconds are granted,
+//! so latency is none.
+//!
 //! It does not catch nodes that drifted, which need not wait.
 
 use std::time::Duration;

@@ -8,6 +8,10 @@
 //! 360 s  claim a has not been told to go
 //! ```
 //!
+//! Its subject is the claim, by its own age. It is judged again until it goes: a subject that does not run, or what goes wrong
+//! with a call about this claim or about no one object, excuses until two minutes after it, a start until a minute after it.
+//! Latency is none of half a minute.
+//!
 //! It does not catch claims that are told to go before for other reasons.
 
 use std::time::Duration;

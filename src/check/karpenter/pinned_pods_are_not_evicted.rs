@@ -8,6 +8,9 @@
 //! 9 s  POST /api/v1/namespaces/default/pods/web-1/eviction: 201
 //! ```
 //!
+//! Its subject is the pod; each call that was granted is judged. A pod that says so only since three seconds before the call,
+//! or less, need not be known of. The grace period of another pool is no excuse.
+//!
 //! It does not catch pods that say so only for a time.
 
 use std::time::Duration;

@@ -8,6 +8,10 @@
 //! 90 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node, with the pods on it; each choice is judged, at the moment at which it was made. Excused is one that
+//! drifted in a pool that grants a termination grace period; a pod that says so only since three seconds before the choice need
+//! not be known of, and what comes after the choice protects from nothing.
+//!
 //! It does not catch what happens after somebody else has deleted the node.
 
 use super::claims::is_pinned;

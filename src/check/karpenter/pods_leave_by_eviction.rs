@@ -8,6 +8,10 @@
 //! 1 s  DELETE /api/v1/namespaces/default/pods/web-1
 //! ```
 //!
+//! Its subject is the pod; each call is judged. Excused is a pod of a node whose claim is told to go, from the moment on at
+//! which its own grace would not be over before that of its pool: a grace period that is far from its end forces nothing. Two
+//! loops are granted for the clock, so latency is none.
+//!
 //! It does not catch pods that others delete.
 
 use std::time::Duration;

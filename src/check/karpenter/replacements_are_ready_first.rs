@@ -12,6 +12,10 @@
 //! Of nodes that were chosen together any of their replacements may be meant: there must be as many that are initialised as
 //! nodes of them that were told to go.
 //!
+//! Its subject is the node that was chosen, with the claims made since; each deletion is judged. A claim that was made while a
+//! pod waited that its pool could take, or for which another node was going, may be for that, and convicts nobody; pods for
+//! other pools are no excuse. A replacement that failed was never ready. A second either way decides nothing.
+//!
 //! It does not catch replacements that are made while pods wait for other reasons.
 
 use mock_clock::Time;

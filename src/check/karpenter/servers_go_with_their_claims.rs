@@ -9,6 +9,10 @@
 //!  330 s  server 7 is still there
 //! ```
 //!
+//! Its subject is the server, by the claim in its own labels; each is judged once, when its time is over, and one that came
+//! later five minutes after that. Nothing excuses it: that the server is gone comes before the claim. What is there when the
+//! run ends too early is doubtful. Latency is none of half a minute.
+//!
 //! It does not catch servers whose claim stays for ever, and there is nothing to catch where a node is all that a claim stands
 //! for.
 

@@ -8,6 +8,9 @@
 //! 60 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the claim, for each time that it is registered and not initialised. Excused is one that has its age, whose
+//! node or pool was deleted, or whose server is gone from the cloud. There is no time that could be late.
+//!
 //! It does not catch claims that never registered: they are given up (HY-02).
 
 use std::time::Duration;

@@ -8,6 +8,10 @@
 //! 20 s  POST /apis/karpenter.sh/v1/nodeclaims
 //! ```
 //!
+//! Its subject is the claim that is made, each by itself. Excused it is by a pod that waits and that its pool could take, by a
+//! node that was chosen, and by another that is going with pods that may leave, if they were there two loops before: so latency
+//! makes none. Pods for other pools are no excuse.
+//!
 //! It does not catch claims that are made while anything else could be their reason.
 
 use mock_clock::Time;

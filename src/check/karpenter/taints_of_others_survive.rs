@@ -10,6 +10,10 @@
 //! 1 s  the node has no taint hand
 //! ```
 //!
+//! Its subject is the taint of one node; each time that it is lost is judged. A step or a fault of the harness in the two
+//! seconds before is taken for who took it off. That two writes meet is what it is about: without such a meeting it is unknown,
+//! and latency alone loses no taint.
+//!
 //! It does not catch labels and annotations.
 
 use std::collections::BTreeSet;

@@ -8,6 +8,10 @@
 //! 100 s  the node of claim a is still there
 //! ```
 //!
+//! Its subject is the claim with its node. When its time is over half a minute of calm is granted, and again as long as the
+//! node stays: a subject that does not run, or what goes wrong with a call about them or about no one object, excuses until two
+//! minutes after it, and the cloud for as long as it takes the machine back. Latency is none of half a minute.
+//!
 //! It does not catch pods that get less than their own grace.
 
 use std::time::Duration;

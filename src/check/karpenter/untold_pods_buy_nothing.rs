@@ -7,6 +7,10 @@
 //! 9 s  POST /apis/karpenter.sh/v1/nodeclaims
 //! ```
 //!
+//! Its subject is the claim that is made, each by itself. A pod that its pool could take, on a node that is going or was
+//! chosen, or unschedulable within two loops before, is reason enough; an empty node that goes is none, nor are pods for other
+//! pools. Two loops make up for latency.
+//!
 //! It does not catch claims that are made while anything else could be their reason, nor claims of a pool that somebody made by
 //! hand: that may be static, and asks for nodes itself.
 

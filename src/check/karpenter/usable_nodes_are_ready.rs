@@ -8,6 +8,10 @@
 //! 1 s  claim a says Initialized
 //! ```
 //!
+//! Its subject is the node with its claim, once for the label and once for the condition, when each is first said. It was ready
+//! in the three seconds before, or it was not: a write that takes as long is no conviction. Nothing else excuses it, and what a
+//! predecessor left is left out.
+//!
 //! It does not catch extended resources that are not there yet.
 
 use mock_clock::Time;

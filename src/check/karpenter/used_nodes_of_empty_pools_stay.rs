@@ -8,6 +8,9 @@
 //! 30 s  DELETE /apis/karpenter.sh/v1/nodeclaims/a
 //! ```
 //!
+//! Its subject is the node; each choice is judged, at the moment at which it was made, by pods that were there three seconds
+//! before and stay. Nothing but its drift excuses it, and pods that come after the choice do not matter.
+//!
 //! It does not catch pods that were bound within a second of the decision.
 
 use super::claims::{Claims, LATE, disruption};

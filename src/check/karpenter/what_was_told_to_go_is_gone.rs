@@ -8,6 +8,11 @@
 //!  90 s  claim a is still there
 //! ```
 //!
+//! Its subject is the claim. It is judged again until it is gone: a subject that does not run, or what goes wrong with a call
+//! about this claim, its node, its pods and its server, or about no one object, excuses until two minutes after it, and the
+//! cloud for as long as it takes the server back. Pods that do not mind the taint keep nothing; those of daemons that do, do.
+//! Latency is none of a minute and a half.
+//!
 //! It does not catch pods that never leave (KT-09).
 
 use std::time::Duration;
