@@ -146,6 +146,12 @@ pub(crate) fn cases() -> Vec<Case> {
             story.runs_as(10, "agent-1", "small-1", agent).pending(100, "web-1").end(300)
         }),
         ("SU-02", "one_for_one", "held", with_web().order(112, "small", 7).end(300)),
+        (
+            "SU-02",
+            "in_place_of_one_that_goes",
+            "held",
+            with_web().order(112, "small", 7).order(1011, "small", 8).give_back(1012, 7).end(1200),
+        ),
         ("SU-02", "two_for_three", "held", {
             let three = with_web().pending(100, "web-2").pending(100, "web-3");
             three.order(112, "small", 7).order(112, "small", 8).end(300)
