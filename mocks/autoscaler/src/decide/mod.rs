@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use crate::defect::Defect;
 use crate::memory::Memory;
 use crate::settings::Settings;
-use crate::simulate::{Place, Room};
+use crate::simulate::{HOSTNAME, Place, Room};
 use crate::view::{Node, Owner, Pod, View};
 
 pub(crate) use expander::Expander;
@@ -171,8 +171,12 @@ fn room(view: &View, memory: &Memory, settings: &Settings, standings: &BTreeMap<
         let mut place = place_of(node, settings);
         let starting = standings.values().flat_map(|standing| &standing.machines);
         let mut starting = starting.filter(|machine| machine.stage != Stage::Ready);
-        place.closed |= memory.removals.contains_key(&node.name)
-            || starting.any(|machine| machine.node.as_ref() == Some(&node.name));
+        place.closed |= memory.removals.contains_key(&node.name);
+        if starting.any(|machine| machine.node.as_ref() == Some(&node.name)) {
+            place.closed = true;
+            // What is upcoming stands in for it below: it is no domain of a spread besides.
+            place.labels.remove(HOSTNAME);
+        }
         for pod in
             view.pods.values().filter(|pod| counts(pod, settings) && pod.node.as_ref() == Some(&node.name))
         {
@@ -189,7 +193,7 @@ fn room(view: &View, memory: &Memory, settings: &Settings, standings: &BTreeMap<
         for number in 0..coming {
             let mut place = Place { upcoming: true, ..template.clone() };
             place.name = format!("upcoming-{name}-{number}");
-            place.labels.insert("kubernetes.io/hostname".to_owned(), place.name.clone());
+            place.labels.insert(HOSTNAME.to_owned(), place.name.clone());
             room.places.push(place);
         }
     }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 use crate::view::{Pod, Resources, Spread, Taint};
 
+/// The label by which each node is a domain of its own.
+pub(crate) const HOSTNAME: &str = "kubernetes.io/hostname";
+
 /// A node in thought, with the pods it has in thought.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -119,7 +122,7 @@ impl Room {
                 }
                 let mut place = template.clone();
                 let name = format!("{}-{}", template.name, room.places.len() - first);
-                place.labels.insert("kubernetes.io/hostname".to_owned(), name.clone());
+                place.labels.insert(HOSTNAME.to_owned(), name.clone());
                 place.name = name;
                 room.places.push(place);
                 let last = room.places.len() - 1;
