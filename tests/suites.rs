@@ -26,13 +26,14 @@ fn main() -> ExitCode {
     for folder in named.split(':').filter(|folder| !folder.is_empty()) {
         below(Path::new(folder), &mut scenarios);
     }
-    // Each test is a process of its own: it need not look at the others.
-    if let (true, Some(wanted)) = (arguments.exact, &arguments.filter) {
-        scenarios.retain(|scenario| is_of(&name(scenario), wanted));
-    }
-    let trials = match told(&scenarios) {
-        Ok(told) => told.into_iter().map(|(scenario, foreign)| trial(scenario, foreign)).collect(),
-        Err(why) => vec![Trial::test("the_scenarios_are_read", move || Err(why.into()))],
+    let asked = arguments.filter.as_ref().filter(|_| arguments.exact);
+    // Each test is a process of its own: what is asked for by its name, and has no reason before it, is known to be applicable.
+    let trials = match asked.and_then(|asked| scenarios.iter().find(|scenario| name(scenario) == *asked)) {
+        Some(scenario) => vec![trial(scenario.clone(), None)],
+        None => match told(&scenarios) {
+            Ok(told) => told.into_iter().map(|(scenario, foreign)| trial(scenario, foreign)).collect(),
+            Err(why) => vec![Trial::test("the_scenarios_are_read", move || Err(why.into()))],
+        },
     };
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -58,11 +59,6 @@ fn below(path: &Path, found: &mut Vec<PathBuf>) {
 /// A test is called by the path of its scenario.
 fn name(scenario: &Path) -> String {
     scenario.with_extension("").to_string_lossy().into_owned()
-}
-
-/// Whether a test of this name is wanted: by it, or with the reason before it.
-fn is_of(name: &str, wanted: &str) -> bool {
-    wanted == name || wanted.strip_suffix(name).is_some_and(|reason| reason.ends_with("] "))
 }
 
 /// Each scenario, and why it is not applicable if it is not, as the program says.
