@@ -172,9 +172,10 @@ fn room(view: &View, memory: &Memory, settings: &Settings, standings: &BTreeMap<
         let starting = standings.values().flat_map(|standing| &standing.machines);
         let mut starting = starting.filter(|machine| machine.stage != Stage::Ready);
         place.closed |= memory.removals.contains_key(&node.name);
-        if starting.any(|machine| machine.node.as_ref() == Some(&node.name)) {
-            place.closed = true;
-            // What is upcoming stands in for it below: it is no domain of a spread besides.
+        let starts = starting.any(|machine| machine.node.as_ref() == Some(&node.name));
+        place.closed |= starts;
+        // What is upcoming stands in for it below, also while nobody knows whose node it is: it is no domain of a spread besides.
+        if starts || !node.ready {
             place.labels.remove(HOSTNAME);
         }
         for pod in
