@@ -6,6 +6,7 @@ use serde_json::json;
 use super::Case;
 use super::story::Story;
 
+#[expect(clippy::too_many_lines, reason = "a table of stories")]
 pub(crate) fn cases() -> Vec<Case> {
     let waits = || Story::new().pending(100, "web-1");
     let refused = |seconds: &[u64]| {

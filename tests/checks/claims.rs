@@ -42,7 +42,7 @@ fn with_trouble_of_another(story: Story) -> Story {
     })
 }
 
-fn of_a_daemon(otherwise: Value) -> Value {
+fn of_a_daemon(otherwise: &Value) -> Value {
     let mut pod =
         json!({"metadata": {"ownerReferences": [{"kind": "DaemonSet", "name": "net", "controller": true}]}});
     if let Some(annotations) = otherwise.get("annotations") {
@@ -110,7 +110,7 @@ fn empty_nodes() -> Vec<Case> {
         ("KD-01", "refused_at_first", "violated", refused(emptied(), 120, "/api/v1/nodes/a").end(1900)),
         ("KD-01", "the_budget_is_used_up", "unknown", tight(&["1"]).ready(60, "b", false).end(1900)),
         ("KD-01", "a_daemon_keeps_it", "unknown", {
-            let keeps = of_a_daemon(json!({"annotations": {NO: "true"}}));
+            let keeps = of_a_daemon(&json!({"annotations": {NO: "true"}}));
             emptied().runs_as(10, "net-1", "a", keeps).end(900)
         }),
         ("KD-02", "the_others_are_used", "unknown", churn(two()).runs(20, "db-1", "b").end(900)),
@@ -359,7 +359,7 @@ fn ends() -> Vec<Case> {
             story.evict(110, "web-1", 201).end(900)
         }),
         ("KT-13", "a_daemon_leaves_late", "held", {
-            let story = told().runs_as(10, "net-1", "a", of_a_daemon(json!({})));
+            let story = told().runs_as(10, "net-1", "a", of_a_daemon(&json!({})));
             story.pod_gone(400, "net-1").claim_gone(420, "a").end(900)
         }),
         ("KT-13", "a_pod_does_not_mind", "violated", {

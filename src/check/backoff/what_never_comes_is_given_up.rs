@@ -100,11 +100,9 @@ fn end(
     if !never || !waits || !scene.watched(order.began, judged) {
         return None;
     }
-    match next {
-        Some(next) => (next + TIE >= overdue).then_some(End::Served),
-        None => {
-            let alone = scene.calm(order.ended + TIE, until) && !comes(scene, pod, until);
-            alone.then_some(End::Forgotten)
-        }
+    if let Some(next) = next {
+        return (next + TIE >= overdue).then_some(End::Served);
     }
+    let alone = scene.calm(order.ended + TIE, until) && !comes(scene, pod, until);
+    alone.then_some(End::Forgotten)
 }

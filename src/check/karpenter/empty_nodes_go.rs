@@ -62,7 +62,7 @@ fn check(history: &History) -> Verdict {
         if let Some(due) = overdue(&claims, &vacancy, until) {
             let lasted = (due - spell.from).as_secs();
             tally.violated(format!("{node} was empty for {lasted} s, and was not told to go"), [spell.began]);
-        } else if spell.ended.is_some() && goes(&claims, &vacancy.3).is_some() && told(&claims, node, until) {
+        } else if spell.ended.is_some() && goes(&claims, vacancy.3).is_some() && told(&claims, node, until) {
             tally.exercised();
         }
     }

@@ -213,12 +213,11 @@ fn choose(
 /// Whether it was unneeded for long enough.
 fn is_ripe(candidate: &Unneeded<'_>, view: &View, memory: &Memory, settings: &Settings) -> bool {
     let arguments = &settings.arguments;
-    let mut wait = match candidate.machine.stage {
-        Stage::Unready => arguments.scale_down_unready_time,
-        _ => {
-            let own = settings.pools.get(candidate.pool).and_then(|pool| pool.unneeded_time);
-            own.unwrap_or(arguments.scale_down_unneeded_time)
-        }
+    let mut wait = if candidate.machine.stage == Stage::Unready {
+        arguments.scale_down_unready_time
+    } else {
+        let own = settings.pools.get(candidate.pool).and_then(|pool| pool.unneeded_time);
+        own.unwrap_or(arguments.scale_down_unneeded_time)
     };
     if settings.has(Defect::RemovesTooEarly) {
         wait /= 2;
