@@ -1,15 +1,12 @@
 //! What a step waits for, and how it is seen.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use mock_clock::{Clock as _, Time};
 
 use super::stage::Stage;
-use crate::history::query::{CLAIM_POOL_LABEL, scale_writes};
-use crate::history::{Event, What};
-use crate::plan::{Condition, Span};
-use crate::terms::{Api, Provider};
+use crate::matter::Watch;
+use crate::plan::{Condition, Matter, Span};
 
 /// By then the history has it, too.
 const TOLD: Duration = Duration::from_millis(100);
@@ -70,18 +67,10 @@ impl Stage {
                 let ready = live.ready_nodes(self.pool_label, pool);
                 (ready != *count as usize).then(|| format!("{pool} had {ready} ready nodes"))
             }
-            Condition::Ordered(pool) => {
-                let events = self.events();
-                let more = self.scaled(&events, pool, |from, to| to > from);
-                let orders = more || events.iter().any(|event| is_order(event, pool));
-                (!orders).then(|| format!("nothing was ordered for {pool}"))
-            }
-            Condition::GivenBack(pool) => {
-                let events = self.events();
-                let fewer = self.scaled(&events, pool, |from, to| to < from);
-                let back = fewer || events.iter().any(|event| gives_back(event, pool, &events));
-                (!back).then(|| format!("nothing of {pool} was given back"))
-            }
+            Condition::Ordered(pool) => (!self.has_been(&Matter::Ordered(pool.clone())))
+                .then(|| format!("nothing was ordered for {pool}")),
+            Condition::GivenBack(pool) => (!self.has_been(&Matter::GivenBack(pool.clone())))
+                .then(|| format!("nothing of {pool} was given back")),
             Condition::Bitten(name) => {
                 (self.healing.ward().bites(name) == 0).then(|| format!("{name} had hurt nobody"))
             }
@@ -106,49 +95,12 @@ impl Stage {
         (lasts < lasting.0).then(|| format!("all pods of {workload} have run for {} s only", lasts.as_secs()))
     }
 
-    /// Whether the subject has written the size of a pool's deployment in this way.
-    fn scaled(&self, events: &[Arc<Event>], pool: &str, how: impl Fn(u64, u64) -> bool) -> bool {
-        if self.cluster_api.is_none() {
-            return false;
+    /// Whether something has happened since the scenario began, as the judge sees it.
+    fn has_been(&self, matter: &Matter) -> bool {
+        let mut watch = Watch::new(matter, self.provider);
+        for event in self.recorder.events() {
+            watch.see(&event);
         }
-        let writes = scale_writes(events.iter().map(Arc::as_ref));
-        writes.iter().any(|write| write.pool == pool && write.to.is_some_and(|to| how(write.from, to)))
+        watch.state().so
     }
-
-    fn events(&self) -> Vec<Arc<Event>> {
-        self.recorder.events()
-    }
-}
-
-fn is_order(event: &Event, pool: &str) -> bool {
-    let What::Call(call) = &event.what else { return false };
-    let Some(body) = call.request.as_ref().filter(|_| call.method == "POST") else { return false };
-    match call.to {
-        Api::Cloud => {
-            let of = |provider: &Provider| body["labels"][provider.pool_label()] == pool;
-            call.path.ends_with("/servers") && Provider::ALL.iter().any(of)
-        }
-        Api::Kubernetes => {
-            call.path.ends_with("/nodeclaims") && body["metadata"]["labels"][CLAIM_POOL_LABEL] == pool
-        }
-    }
-}
-
-fn gives_back(event: &Event, pool: &str, events: &[Arc<Event>]) -> bool {
-    let What::Call(call) = &event.what else { return false };
-    let Some((of, name)) = call.path.rsplit_once('/').filter(|_| call.method == "DELETE") else {
-        return false;
-    };
-    let claims = call.to == Api::Kubernetes && of.ends_with("/nodeclaims");
-    let servers = call.to == Api::Cloud;
-    events.iter().any(|event| match &event.what {
-        What::Server(server) if servers => {
-            name.parse::<u64>() == Ok(server.id)
-                && Provider::pool_named(&server.labels).is_some_and(|of| of == pool)
-        }
-        What::Object(claim) if claims && claim.kind == "NodeClaim" => {
-            claim.name == name && claim.object["metadata"]["labels"][CLAIM_POOL_LABEL] == pool
-        }
-        _ => false,
-    })
 }
