@@ -10,9 +10,9 @@ use mock_clock::Time;
 
 use super::Tally;
 use super::scene::Scene;
-use super::vacancy::protects;
+use super::vacancy::may_stay;
 use crate::history::query::{GiveBack, Node, Pod};
-use crate::terms::{Pool, SubjectOption, Timer};
+use crate::terms::Timer;
 
 /// Judges that a node with nothing but freed pods, which fit together into what is free on another ready node, is given back
 /// once that has lasted: for the unneeded time, the recheck and the drain.
@@ -78,16 +78,6 @@ fn decide(
         tally.violated(format!("{node} was kept by {by}"), shows);
     }
     judged
-}
-
-/// Whether something else than its pods may keep a node.
-fn may_stay(scene: &Scene<'_>, node: &str, pool: &Pool, from: Time, until: Time) -> bool {
-    let limits = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
-    let protected = scene.nodes.get(node).is_some_and(|track| track.ever(from, until, protects));
-    protected
-        || scene.hands_off(&pool.name, from, until)
-        || [from, until].into_iter().any(|at| scene.mostly_unready(at))
-        || limits.iter().any(|limit| scene.option(*limit).is_some())
 }
 
 /// Whether there are pods on a node, and all of them are freed.

@@ -109,8 +109,6 @@ pub(super) fn protects(node: &Node) -> bool {
 fn nothing_excuses(scene: &Scene<'_>, vacancy: &Vacancy<'_>, from: Time, to: Time) -> bool {
     let pool = vacancy.pool;
     let spare = |at| scene.live(&pool.name, at).len() > pool.min as usize;
-    let kept = scene.nodes.get(vacancy.node).is_some_and(|track| track.ever(from, to, protects));
-    let least = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
     let many = scene
         .nodes
         .keys()
@@ -118,13 +116,20 @@ fn nothing_excuses(scene: &Scene<'_>, vacancy: &Vacancy<'_>, from: Time, to: Tim
         .filter(|node| scene.vacant(node).iter().any(|spell| spell.spans(from, to)))
         .count();
     scene.calm(from, to)
-        && !scene.ever_mostly_unready(from, to)
         && spare(from)
         && spare(to)
-        && !kept
-        && !scene.hands_off(&pool.name, from, to)
-        && !least.into_iter().any(|limit| has_minimum(scene, limit))
+        && !may_stay(scene, vacancy.node, pool, from, to)
         && many <= AT_ONCE
+}
+
+/// Whether something else than the pods on it may keep a node between two moments: somebody wants it or its pool left alone, so
+/// many nodes are unready that nothing goes, or cores and memory may not become fewer.
+pub(super) fn may_stay(scene: &Scene<'_>, node: &str, pool: &Pool, from: Time, to: Time) -> bool {
+    let least = [SubjectOption::CoresTotal, SubjectOption::MemoryTotal];
+    scene.nodes.get(node).is_some_and(|track| track.ever(from, to, protects))
+        || scene.hands_off(&pool.name, from, to)
+        || scene.ever_mostly_unready(from, to)
+        || least.into_iter().any(|limit| has_minimum(scene, limit))
 }
 
 /// Whether a limit that is written as `min:max` has a minimum, below which nothing goes.
