@@ -14,6 +14,8 @@ pub use machine::{Machine, MachineEvent, Stage};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -413,6 +415,20 @@ pub struct Room {
     pub cpu_milli: u64,
     /// Mebibytes of memory.
     pub memory_mib: u64,
+}
+
+impl Add for Room {
+    type Output = Room;
+
+    fn add(self, other: Room) -> Room {
+        Room { cpu_milli: self.cpu_milli + other.cpu_milli, memory_mib: self.memory_mib + other.memory_mib }
+    }
+}
+
+impl Sum for Room {
+    fn sum<I: Iterator<Item = Room>>(rooms: I) -> Room {
+        rooms.fold(Room::default(), Room::add)
+    }
 }
 
 /// A taint of a node.

@@ -118,21 +118,19 @@ pub(super) fn one_too_many<'s>(
     pool: &Pool,
     provision: Duration,
 ) -> Option<Vec<&'s Order>> {
+    // What is given back in the same moment was not counted on; nobody knows that before the moment is over.
+    let moment = order.began + TIE;
+    if scene.end < moment {
+        return None;
+    }
     let waiting = waiting(scene, order);
     let waits = waiting.iter().any(|(pod, _)| !fit(scene, pod, pool).impossible());
     let pods: Vec<&Pod> = waiting.iter().map(|(pod, _)| *pod).chain(displaced(scene, order)).collect();
     let upcoming = scene.upcoming(order.began, provision);
-    // What is given back in the same moment was not counted on either; nobody knows that before the moment is over.
-    if scene.end < order.began + TIE {
-        return None;
-    }
-    let goes = |other: &Order| {
-        scene.server_of(other).is_some_and(|server| scene.given_back(server, order.began + TIE))
-    };
     let coming: Vec<&Order> = upcoming
         .into_iter()
+        .filter(|(_, server)| !scene.given_back(*server, moment))
         .map(|(other, _)| other)
-        .filter(|other| !goes(other))
         .filter(|other| other.pool == order.pool && knew_of(order, other))
         .filter(|other| !spoilt(scene, other, &pods, pool, order.began))
         .collect();

@@ -84,7 +84,7 @@ pub(super) fn fit(scene: &Scene<'_>, pod: &Pod, pool: &Pool) -> Fit {
             fit.misfits.push(Misfit::Taint);
         }
     }
-    if pod.priority < scene.cutoff() {
+    if scene.expendable(pod) {
         fit.misfits.push(Misfit::Priority);
     }
     if pod.nominated {

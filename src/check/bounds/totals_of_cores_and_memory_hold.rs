@@ -83,8 +83,5 @@ fn total(scene: &Scene<'_>, at: Time, known: Time) -> Room {
         });
         servers.map(|_| pool.room).collect::<Vec<_>>()
     });
-    foreign.chain(ours).fold(Room::default(), |sum, room| Room {
-        cpu_milli: sum.cpu_milli + room.cpu_milli,
-        memory_mib: sum.memory_mib + room.memory_mib,
-    })
+    foreign.chain(ours).sum()
 }

@@ -187,8 +187,7 @@ impl Claims<'_> {
     /// Until when the cloud took servers of a claim back, of those that it was asked for no later than soon after a moment.
     pub(super) fn taken_back(&self, claim: &str, from: Time, soon: Duration) -> Time {
         let of = |(id, track): (&u64, &Track<Server>)| {
-            let ours = track.last().is_some_and(|server| server.claim.as_deref() == Some(claim));
-            let asked = self.asked_back.get(id).filter(|asked| ours && **asked <= from + soon);
+            let asked = self.asked_back.get(id).filter(|asked| is_of(track, claim) && **asked <= from + soon);
             let gone = track.seen.last().filter(|seen| seen.state.is_none()).map(|seen| seen.at);
             asked.map(|_| gone.unwrap_or(self.scene.end))
         };
@@ -197,10 +196,7 @@ impl Claims<'_> {
 
     /// When the cloud was first asked to take a server of a claim back.
     pub(super) fn asked_back_at(&self, claim: &str) -> Option<Time> {
-        let ours = |id: &u64| {
-            let server = self.scene.servers.get(id).and_then(|track| track.last());
-            server.is_some_and(|server| server.claim.as_deref() == Some(claim))
-        };
+        let ours = |id: &u64| self.scene.servers.get(id).is_some_and(|track| is_of(track, claim));
         self.asked_back.iter().filter(|(id, _)| ours(id)).map(|(_, asked)| *asked).min()
     }
 
@@ -241,6 +237,11 @@ impl Claims<'_> {
             _ => true,
         }
     }
+}
+
+/// Whether a server was made for a claim.
+fn is_of(server: &Track<Server>, claim: &str) -> bool {
+    server.last().is_some_and(|server| server.claim.as_deref() == Some(claim))
 }
 
 /// A pod that nobody has put anywhere yet.

@@ -77,10 +77,7 @@ fn crowded_out(scene: &Scene<'_>, pod: &Pod, pool: &Pool, at: Time) -> bool {
         .daemons
         .values()
         .filter(|track| track.always(at - scene.slack(), at, |daemon| daemon.runs_under(&pool.taints)));
-    let taken = daemons.filter_map(|track| track.at(at)).fold(Room::default(), |sum, daemon| Room {
-        cpu_milli: sum.cpu_milli + daemon.asks.cpu_milli,
-        memory_mib: sum.memory_mib + daemon.asks.memory_mib,
-    });
+    let taken = daemons.filter_map(|track| track.at(at)).map(|daemon| daemon.asks).sum();
     let fits = |taken: Room| {
         pod.asks.cpu_milli + taken.cpu_milli <= pool.room.cpu_milli
             && pod.asks.memory_mib + taken.memory_mib <= pool.room.memory_mib

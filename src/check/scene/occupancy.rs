@@ -13,14 +13,9 @@ pub(super) fn residents(pods: &Tracks<String, Pod>, daemons: &Tracks<String, Dae
     let mut by_node: BTreeMap<&str, Room> = BTreeMap::new();
     for pod in pods.values().filter_map(|track| track.last()).filter(|pod| pod.resident()) {
         let node = by_node.entry(pod.node.as_deref().unwrap_or_default()).or_default();
-        node.cpu_milli += pod.asks.cpu_milli;
-        node.memory_mib += pod.asks.memory_mib;
+        *node = *node + pod.asks;
     }
-    let daemons =
-        daemons.values().filter_map(|track| track.last()).fold(Room::default(), |sum, daemon| Room {
-            cpu_milli: sum.cpu_milli + daemon.asks.cpu_milli,
-            memory_mib: sum.memory_mib + daemon.asks.memory_mib,
-        });
+    let daemons = daemons.values().filter_map(|track| track.last()).map(|daemon| daemon.asks).sum();
     by_node.values().fold(daemons, |most, room| Room {
         cpu_milli: most.cpu_milli.max(room.cpu_milli),
         memory_mib: most.memory_mib.max(room.memory_mib),
@@ -29,10 +24,7 @@ pub(super) fn residents(pods: &Tracks<String, Pod>, daemons: &Tracks<String, Dae
 
 /// What pods ask for together.
 fn sum<'p>(pods: impl Iterator<Item = &'p Pod>) -> Room {
-    pods.fold(Room::default(), |sum, pod| Room {
-        cpu_milli: sum.cpu_milli + pod.asks.cpu_milli,
-        memory_mib: sum.memory_mib + pod.asks.memory_mib,
-    })
+    pods.map(|pod| pod.asks).sum()
 }
 
 impl Scene<'_> {
@@ -98,11 +90,7 @@ impl Scene<'_> {
     pub(in crate::check) fn taken_on(&self, node: &str, at: Time) -> Room {
         let bound = self.pods_on(node).filter_map(|(_, track)| track.at(at));
         let residents = bound.filter(|pod| pod.resident() && pod.node.as_deref() == Some(node));
-        let (all, residents) = (self.asked_of(node, at), sum(residents.filter(|pod| !pod.finished())));
-        Room {
-            cpu_milli: all.cpu_milli + residents.cpu_milli,
-            memory_mib: all.memory_mib + residents.memory_mib,
-        }
+        self.asked_of(node, at) + sum(residents.filter(|pod| !pod.finished()))
     }
 
     /// How much of a node must be used to keep it, in percent.
@@ -114,7 +102,7 @@ impl Scene<'_> {
 
     /// Whether the pods on a node, even without residents and those that have been told to end, ask for more than the threshold.
     pub(in crate::check) fn well_used(&self, node: &str, state: &Node, at: Time) -> bool {
-        let counts = |pod: &&Pod| !pod.ending && pod.priority >= self.cutoff();
+        let counts = |pod: &&Pod| !pod.ending && !self.expendable(pod);
         let asked = sum(self.occupants(node, at).into_iter().filter(counts));
         let threshold = self.threshold();
         asked.cpu_milli * 100 > state.room.cpu_milli * threshold

@@ -198,9 +198,7 @@ fn mount(volume: &Value) -> Mount {
 pub(super) fn asks(spec: &Value) -> Room {
     let mut asks = Room::default();
     for container in list(&spec["containers"]) {
-        let one = room(&container["resources"]["requests"]);
-        asks =
-            Room { cpu_milli: asks.cpu_milli + one.cpu_milli, memory_mib: asks.memory_mib + one.memory_mib };
+        asks = asks + room(&container["resources"]["requests"]);
     }
     for container in list(&spec["initContainers"]) {
         let one = room(&container["resources"]["requests"]);

@@ -192,10 +192,8 @@ fn room(view: &View, memory: &Memory, settings: &Settings, standings: &BTreeMap<
             continue;
         };
         for number in 0..coming {
-            let mut place = Place { upcoming: true, ..template.clone() };
-            place.name = format!("upcoming-{name}-{number}");
-            place.labels.insert(HOSTNAME.to_owned(), place.name.clone());
-            room.places.push(place);
+            let place = Place { upcoming: true, ..template.clone() };
+            room.places.push(place.called(format!("upcoming-{name}-{number}")));
         }
     }
     room

@@ -27,6 +27,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The same under a name of its own.
+    pub(crate) fn called(mut self, name: String) -> Self {
+        self.labels.insert(HOSTNAME.to_owned(), name.clone());
+        self.name = name;
+        self
+    }
+
     pub(crate) fn put(&mut self, pod: &Pod) {
         self.free.take(&pod.requests);
         self.pods.push(pod.clone());
@@ -120,11 +127,8 @@ impl Room {
                 if room.places.len() - first >= limit {
                     return None;
                 }
-                let mut place = template.clone();
                 let name = format!("{}-{}", template.name, room.places.len() - first);
-                place.labels.insert(HOSTNAME.to_owned(), name.clone());
-                place.name = name;
-                room.places.push(place);
+                room.places.push(template.clone().called(name));
                 let last = room.places.len() - 1;
                 if room.fits(pod, last) {
                     return Some(last);
@@ -198,9 +202,7 @@ mod tests {
     fn a_place_that_is_closed_counts_for_the_spread() {
         let even = spread_over_hosts(1);
         let named = |name: &str| {
-            let mut place = place(4);
-            place.labels.insert("kubernetes.io/hostname".to_owned(), name.to_owned());
-            place.name = name.to_owned();
+            let mut place = place(4).called(name.to_owned());
             place.put(&even);
             place
         };
