@@ -28,6 +28,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, statat};
+use rustix::io::Errno;
+
 use super::diag::{Diag, Ends, Progress, TcpSocket};
 use super::ends::{End, Holders};
 use crate::time::nanos;
@@ -257,16 +260,23 @@ impl Counts {
 /// The sockets that these processes have open: by their inodes, one process that has each, and as which of its files.
 fn files(pids: &BTreeSet<u32>) -> io::Result<BTreeMap<u32, (u32, i32)>> {
     let mut files = BTreeMap::new();
+    let mut listing = Vec::with_capacity(16 * 1024);
     for pid in pids {
-        let entries = match std::fs::read_dir(format!("/proc/{pid}/fd")) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => continue,
-            entries => entries?,
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match rustix::fs::open(format!("/proc/{pid}/fd"), flags, Mode::empty()) {
+            Err(Errno::NOENT) => continue,
+            folder => folder?,
         };
-        files.extend(entries.flatten().filter_map(|entry| {
-            let link = std::fs::read_link(entry.path()).ok()?;
-            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?.parse::<u32>().ok()?;
-            Some((inode, (*pid, entry.file_name().to_str()?.parse::<i32>().ok()?)))
-        }));
+        let mut entries = RawDir::new(&folder, listing.spare_capacity_mut());
+        // A process that ends just now has no files any more.
+        while let Some(Ok(entry)) = entries.next() {
+            // Where it leads is asked of what it leads to: its text would cost a name for each.
+            let Ok(stat) = statat(&folder, entry.file_name(), AtFlags::empty()) else { continue };
+            let fd = entry.file_name().to_str().ok().and_then(|name| name.parse().ok());
+            if let (FileType::Socket, Some(fd)) = (FileType::from_raw_mode(stat.st_mode), fd) {
+                files.insert(u32::try_from(stat.st_ino).map_err(io::Error::other)?, (*pid, fd));
+            }
+        }
     }
     Ok(files)
 }
