@@ -145,7 +145,7 @@ async fn talk<H: Handler>(
         }
         if pace.was_asked() { Poll::Ready(true) } else { Poll::Pending }
     };
-    let asked = hold.wait(limit, poll_fn(&mut poll)).await;
+    let asked = hold.wait_for_first(limit, poll_fn(&mut poll)).await;
     drop(hold);
     if asked == Ok(true) {
         poll_fn(|context| match poll(context) {

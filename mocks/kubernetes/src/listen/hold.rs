@@ -12,6 +12,8 @@ use mock_clock::{Busy, Clock as _, Elapsed, VirtualClock};
 
 /// How long a client can hold the clock by sending nothing, or by reading nothing.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(1);
+/// The same for one that is connected and has not asked anything yet: HTTP libraries open connections that they then need not.
+const GREETING: Duration = Duration::from_millis(50);
 
 /// The clock, held.
 #[derive(Debug)]
@@ -28,9 +30,27 @@ impl Hold {
 
     /// Waits for the client at most `limit`, and holds the clock for the first moment of that. Held again after.
     pub(crate) async fn wait<F: Future>(&mut self, limit: Duration, future: F) -> Result<F::Output, Elapsed> {
+        self.wait_after(PATIENCE, limit, future).await
+    }
+
+    /// The same for a client's first words.
+    pub(crate) async fn wait_for_first<F: Future>(
+        &mut self,
+        limit: Duration,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
+        self.wait_after(GREETING, limit, future).await
+    }
+
+    async fn wait_after<F: Future>(
+        &mut self,
+        held: Duration,
+        limit: Duration,
+        future: F,
+    ) -> Result<F::Output, Elapsed> {
         let start = self.clock.now();
         let mut future = pin!(future);
-        if let Ok(output) = self.clock.timeout_at(start + PATIENCE.min(limit), future.as_mut()).await {
+        if let Ok(output) = self.clock.timeout_at(start + held.min(limit), future.as_mut()).await {
             return Ok(output);
         }
         self.busy = None;
