@@ -86,8 +86,10 @@ impl Leader {
     pub(crate) async fn keep(&mut self) {
         let clock = self.client.clock.clone();
         let mut renewed = clock.now();
+        let mut pause = self.retry;
         loop {
-            clock.sleep(self.retry).await;
+            clock.sleep(pause).await;
+            pause = self.retry;
             let until =
                 if self.gives_up_at_once { clock.now() + self.retry } else { renewed + self.deadline };
             match clock.timeout_at(until, self.attempt()).await {
@@ -100,6 +102,7 @@ impl Leader {
                     if self.gives_up_at_once || clock.now() >= renewed + self.deadline {
                         return;
                     }
+                    pause = self.retry / 4;
                 }
             }
         }

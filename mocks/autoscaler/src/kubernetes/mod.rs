@@ -6,6 +6,7 @@ mod watching;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use k8s_openapi::api::apps::v1::{DaemonSet, ReplicaSet};
@@ -63,6 +64,8 @@ pub(crate) struct KubeClient {
     patches: bool,
     /// And whatever others have written meanwhile.
     overwrites: bool,
+    /// The status map as it was written last: it is written again without being read, as long as nobody else writes it.
+    status: Arc<Mutex<Option<ConfigMap>>>,
 }
 
 impl std::fmt::Debug for KubeClient {
@@ -97,7 +100,7 @@ impl KubeClient {
         let client = Client::try_from(config).map_err(|e| e.to_string())?;
         let (namespace, patches) = (settings.arguments.namespace.clone(), settings.is_of_claims());
         let overwrites = settings.has(Defect::OverwritesTaints);
-        Ok(Self { client, clock, namespace, patches, overwrites })
+        Ok(Self { client, clock, namespace, patches, overwrites, status: Arc::default() })
     }
 
     /// An answer, in time.

@@ -111,14 +111,36 @@ impl KubeClient {
             map.data = Some([("status".to_owned(), text.to_owned())].into());
             map.metadata.annotations.get_or_insert_default().insert(LAST_UPDATED.to_owned(), stamp.clone());
         };
-        if let Some(mut map) = self.ask(maps.get_opt(STATUS)).await? {
-            change(&mut map);
-            return self.ask(maps.replace(STATUS, &PostParams::default(), &map)).await.map(drop);
-        }
-        let metadata = ObjectMeta { name: Some(STATUS.to_owned()), ..ObjectMeta::default() };
-        let mut map = ConfigMap { metadata, ..ConfigMap::default() };
-        change(&mut map);
-        self.ask(maps.create(&PostParams::default(), &map)).await.map(drop)
+        let params = PostParams::default();
+        let last = self.status.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let known = match last {
+            Some(mut map) => {
+                change(&mut map);
+                match self.ask(maps.replace(STATUS, &params, &map)).await {
+                    // Somebody else has written or deleted it.
+                    Err(refusal) if [404, 409].contains(&refusal.code) => None,
+                    written => Some(written?),
+                }
+            }
+            None => None,
+        };
+        let written = match known {
+            Some(written) => written,
+            None => match self.ask(maps.get_opt(STATUS)).await? {
+                Some(mut map) => {
+                    change(&mut map);
+                    self.ask(maps.replace(STATUS, &params, &map)).await?
+                }
+                None => {
+                    let metadata = ObjectMeta { name: Some(STATUS.to_owned()), ..ObjectMeta::default() };
+                    let mut map = ConfigMap { metadata, ..ConfigMap::default() };
+                    change(&mut map);
+                    self.ask(maps.create(&params, &map)).await?
+                }
+            },
+        };
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(written);
+        Ok(())
     }
 
     pub(crate) async fn delete_status(&self) {
