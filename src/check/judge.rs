@@ -196,7 +196,7 @@ fn before_account(history: &History) -> (&[Event], bool) {
 struct Doubts {
     /// Nothing can be told at all.
     all: Option<String>,
-    /// Only what was seen counts: what was not seen may still have come.
+    /// Only what was seen counts: what was not seen may still have come, or was never put to the test.
     rest: Option<String>,
     /// What the scenario asks about was not put to the test as it meant to.
     asked: Option<String>,
@@ -220,7 +220,13 @@ impl Doubts {
         let overdue =
             overdue.map(|(_, step, instead)| format!("step {} was overdue: {instead}", step.step + 1));
         let cut_short = history.cut_short.as_ref().filter(|_| !counted);
-        let rest = cut_short.map(|why| format!("the history is cut short: {why}"));
+        let cut_short = cut_short.map(|why| format!("the history is cut short: {why}"));
+        // What a subject did that was never steady is its own doing all the same.
+        let unsteady = events.iter().find_map(|event| match &event.what {
+            What::Unsteady(words) => Some(format!("no step was done: {words}")),
+            _ => None,
+        });
+        let rest = unsteady.or(cut_short);
         Self { all: late.or(trouble), rest, asked: overdue.or_else(bitless) }
     }
 
@@ -228,7 +234,9 @@ impl Doubts {
     fn over(&self, verdict: Verdict, asked: bool) -> Verdict {
         let doubt = match &verdict {
             // What was not put to the test because of it is unknown because of it.
-            Verdict::Unknown { why } => self.all.as_ref().filter(|_| asked && !why.contains(PANIC)),
+            Verdict::Unknown { why } => {
+                self.all.as_ref().or(self.rest.as_ref()).filter(|_| asked && !why.contains(PANIC))
+            }
             Verdict::Violated { .. } => self.all.as_ref(),
             Verdict::Held { .. } => {
                 let asked = self.asked.as_ref().filter(|_| asked);

@@ -53,6 +53,8 @@ pub enum What {
     Bill(BillEvent),
     /// What was left at the end.
     Account(AccountEvent),
+    /// The subject never came to a steady state, for this reason, and no step was done.
+    Unsteady(String),
     /// The harness could not do or see something: whatever depends on it is unknown.
     Trouble(String),
     /// The last one: the run has come to its end.

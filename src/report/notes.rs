@@ -150,6 +150,7 @@ fn other(what: &What) -> Option<String> {
         What::Fault(event) => Some(fault(event)),
         What::Subject(event) => Some(subject(event)),
         What::Account(account) => Some(counted(account)),
+        What::Unsteady(words) => Some(format!("no step is done: {words}")),
         What::Trouble(words) => Some(format!("the harness has trouble: {words}")),
         What::End => Some("the run is over".to_owned()),
         What::Object(_) | What::Server(_) | What::Call(_) | What::Log(_) | What::Lag(_) | What::Bill(_) => {

@@ -201,8 +201,8 @@ async fn play(
     recorder.record(What::Phase(Phase::Settle));
     match stage.settle(order).await {
         None => perform(&mut stage, clock, order, recorder).await?,
-        // What a subject does that was never itself shows nothing.
-        Some(missing) => recorder.record(What::Trouble(format!("failed to {missing}"))),
+        // What a subject does that was never itself shows little.
+        Some(missing) => recorder.record(What::Unsteady(format!("failed to {missing}"))),
     }
     // From here on nothing is judged: how late the harness was is told up to here.
     recorder.record(lateness(clock));

@@ -1,5 +1,6 @@
 //! Stories about settings and about starting.
 
+use scaleproof::history::{SubjectChange, SubjectEvent, What};
 use scaleproof::terms::{Api, Timer};
 use serde_json::json;
 
@@ -54,5 +55,25 @@ pub(crate) fn cases() -> Vec<Case> {
         ("CF-05", "starts", "held", forbidden(Story::new()).status(30).end(300)),
         ("CF-05", "hangs", "violated", forbidden(Story::new()).end(300)),
         ("CF-05", "killed_before", "unknown", forbidden(Story::new()).killed(50, 0).end(300)),
+        ("CF-05", "ends_by_itself", "violated", Story::new().exited(1, 2).end(300)),
+        ("CF-05", "ended_by_the_kernel", "unknown", {
+            let change = SubjectChange::Exited { code: None, signal: Some(9) };
+            Story::new().what(1, What::Subject(SubjectEvent { replica: 0, change })).end(300)
+        }),
+        (
+            "CF-05",
+            "ends_by_itself_and_is_never_steady",
+            "violated",
+            Story::new().exited(1, 2).what(30, What::Unsteady("failed to keep it".to_owned())).end(31),
+        ),
+        (
+            "CF-05",
+            "ends_as_nobody_answers",
+            "unknown",
+            Story::new()
+                .call(1, Api::Kubernetes, "GET", "/api/v1/nodes", |call| call.status = 503)
+                .exited(2, 255)
+                .end(300),
+        ),
     ]
 }

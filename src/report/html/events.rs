@@ -97,6 +97,7 @@ fn kind(event: &Event) -> &str {
         What::Lag(_) => "lag",
         What::Bill(_) => "bill",
         What::Account(_) => "account",
+        What::Unsteady(_) => "unsteady",
         What::Trouble(_) => "trouble",
         What::End => "end",
     }
