@@ -23,10 +23,29 @@ const PASSING: [&str; 6] = [
 
 /// Whether enough is on its way for a pod, and for those that wait for the same.
 pub(super) fn comes(scene: &Scene<'_>, pod: &Pod, at: Time) -> bool {
+    comes_but(scene, pod, at, |_, _| false)
+}
+
+/// The same, but for what was bought in some pools since some moments.
+pub(super) fn comes_but(
+    scene: &Scene<'_>,
+    pod: &Pod,
+    at: Time,
+    but: impl Fn(Option<&str>, Time) -> bool,
+) -> bool {
     let of_use = |pool: &&Pool| !fit(scene, pod, pool).impossible();
     let pools: Vec<&Pool> = scene.pools().iter().filter(of_use).collect();
-    let machines: usize = pools.iter().map(|pool| unfinished(scene, pool, at)).sum();
-    let named = |order: &&Order| pools.iter().any(|pool| order.pool.as_ref() == Some(&pool.name));
+    let of_pool = |pool: &&Pool| {
+        let live = scene.live(&pool.name, at).into_iter();
+        let counts =
+            |server: &u64| !scene.order_of(*server).is_some_and(|it| but(it.pool.as_deref(), it.began));
+        live.filter(counts).filter(|server| is_unfinished(scene, pool, *server, at)).count()
+    };
+    let machines: usize = pools.iter().map(of_pool).sum();
+    let named = |order: &&Order| {
+        pools.iter().any(|pool| order.pool.as_ref() == Some(&pool.name))
+            && !but(order.pool.as_deref(), order.began)
+    };
     let coming = machines + scene.orders.iter().filter(named).filter(|it| is_unseen(scene, it, at)).count();
     coming > 0 && coming >= needed(scene, &pools, at)
 }
@@ -51,11 +70,7 @@ fn is_unseen(scene: &Scene<'_>, order: &Order, at: Time) -> bool {
     order.began <= at && at < until && !order.refused() && !seen && !given_back
 }
 
-/// How many machines of a pool have no node that takes pods yet, and may still get one.
-fn unfinished(scene: &Scene<'_>, pool: &Pool, at: Time) -> usize {
-    scene.live(&pool.name, at).into_iter().filter(|server| is_unfinished(scene, pool, *server, at)).count()
-}
-
+/// Whether a machine of a pool has no node that takes pods yet, and may still get one.
 fn is_unfinished(scene: &Scene<'_>, pool: &Pool, server: u64, at: Time) -> bool {
     // Who does not say on which server it runs is nobody's node yet.
     let registered = |node: &Node| node.server() == Some(server);

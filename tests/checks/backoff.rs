@@ -76,6 +76,8 @@ pub(crate) fn cases() -> Vec<Case> {
         ("BO-03", "the_pod_went", "unknown", refused(&[112]).pod_gone(300, "web-1").end(3000)),
         ("BO-04", "the_other_one", "held", never().order(1030, "big", 8).give_back(1040, 7).end(1900)),
         ("BO-04", "nobody", "violated", never().end(3000)),
+        ("BO-04", "the_same_one", "violated", never().give_back(1020, 7).order(1030, "small", 8).end(3000)),
+        ("BO-04", "the_same_one_before", "unknown", never().order(800, "small", 8).end(1500)),
         (
             "BO-04",
             "another_one_for_others",

@@ -3,7 +3,8 @@
 //! loops.
 //!
 //! The subject is the pod that the order may have been placed for; each order is judged once. Excused is what is on its way for
-//! the pod, a rival that may be in back-off, and any call that went wrong. The listing and two loops are more than latency.
+//! the pod (but what was bought in the same pool again, after the provision time), a rival that may be in back-off, and any call
+//! that went wrong. The listing and two loops are more than latency.
 //!
 //! The smallest history that violates it:
 //!
@@ -16,7 +17,7 @@
 
 use mock_clock::Time;
 
-use crate::check::arrivals::comes;
+use crate::check::arrivals::comes_but;
 use crate::check::causes::first_attempts;
 use crate::check::fit::fit;
 use crate::check::reaction::takes;
@@ -103,6 +104,8 @@ fn end(
     if let Some(next) = next {
         return (next + TIE >= overdue).then_some(End::Served);
     }
-    let alone = scene.calm(order.ended + TIE, until) && !comes(scene, pod, until);
+    // To buy there again is no answer.
+    let again = |pool: Option<&str>, began: Time| pool == order.pool.as_deref() && began + TIE >= overdue;
+    let alone = scene.calm(order.ended + TIE, until) && !comes_but(scene, pod, until, again);
     alone.then_some(End::Forgotten)
 }
