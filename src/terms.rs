@@ -191,6 +191,8 @@ pub enum Timer {
     MaxInactivity,
     /// After so long without a loop that succeeded.
     MaxFailing,
+    /// After so long without a first loop that succeeded; until then neither of those counts.
+    MaxStartup,
     /// How old its view of the cloud may be.
     CloudCache,
     /// How old the status it publishes may be.

@@ -89,6 +89,7 @@ checks! {
     fault_tolerance::failed_removals_are_undone,
     fault_tolerance::slow_nodes_survive,
     fault_tolerance::lists_that_mislead_cost_nothing,
+    fault_tolerance::first_loops_get_their_time,
     fault_tolerance::nodes_without_an_id_survive,
     configuration::starts_with_its_rights,
     configuration::orders_get_their_time,

@@ -133,6 +133,14 @@ fn market(step: &Step) -> Option<(&'static str, Provider)> {
                 | FaultSpec::PausedGroup { .. },
             ..
         }) => ("machine deployments", Provider::Clusterapi),
+        Step::Hurt(Hurt { fault: FaultSpec::Edits { kind, .. }, .. }) if kind.starts_with("Machine") => {
+            ("objects of Cluster API", Provider::Clusterapi)
+        }
+        Step::Hurt(Hurt { fault: FaultSpec::Edits { kind, .. }, .. })
+            if ["NodeClaim", "NodePool"].contains(&kind.as_str()) =>
+        {
+            ("objects of Karpenter", Provider::Karpenter)
+        }
         Step::Expect(Expect { matter: Matter::Bill { .. }, .. }) => ("the bill", Provider::Hetzner),
         Step::Pool(_) => ("a pool that is an object", Provider::Karpenter),
         Step::Hurt(Hurt { fault: FaultSpec::ZombieKubelets { .. }, .. }) => {

@@ -317,10 +317,14 @@ fn of_the_subject() -> Vec<Case> {
         )
     };
     let hung_until = |second: u64| {
-        let story = Story::new().health(20, 200);
+        let story = Story::new().health(20, 200).status(5).status(30);
         story.long_call(200, second * 1000, Api::Cloud, "GET", "/v1/servers", |call| call.status = 0)
     };
     let hung = || hung_until(1500);
+    let hung_at_first = || {
+        let story = Story::new().timer(Timer::MaxStartup, "20m").status(3).health(4, 200);
+        story.long_call(5, 1_900_000, Api::Cloud, "GET", "/v1/servers", |call| call.status = 0)
+    };
     let left = || {
         let story = Story::new().node(0, 1, "small").taint(700, "small-1", "ToBeDeletedByClusterAutoscaler");
         story.killed(703, 0).started(705, 0)
@@ -372,6 +376,16 @@ fn of_the_subject() -> Vec<Case> {
             "unknown",
             (11..90).fold(hung(), |story, tens| story.status(tens * 10)).end(2000),
         ),
+        ("FT-06", "not_noticed_in_a_first_loop", "violated", hung_at_first().end(2000)),
+        ("FT-06", "noticed_in_a_first_loop", "held", hung_at_first().health(1215, 500).end(2000)),
+        ("FT-21", "has_its_time", "held", hung_at_first().health(1215, 500).end(2000)),
+        ("FT-21", "has_no_time", "violated", hung_at_first().health(725, 500).end(2000)),
+        ("FT-21", "is_stopped", "unknown", {
+            let paused = SubjectEvent { replica: 0, change: SubjectChange::Paused };
+            hung_at_first().what(700, What::Subject(paused)).health(725, 500).end(2000)
+        }),
+        ("FT-21", "ends_first", "held", hung_at_first().exited(900, 255).end(2000)),
+        ("FT-21", "has_had_its_first_loop", "unknown", hung().health(725, 500).end(2000)),
         ("FT-10", "the_leader", "held", two().removal(700, 1).end(2000)),
         ("FT-10", "another_one", "violated", other_leads(two(), 300).removal(700, 1).end(2000)),
         ("FT-10", "just_lost_the_lease", "held", other_leads(two(), 690).removal(700, 1).end(2000)),

@@ -107,6 +107,7 @@ defects! {
     LeaksFailedServer "leaks-failed-server" "FT-04" "forgets servers whose creation has failed",
     DoublesConflictWait "doubles-conflict-wait" "FT-05" "waits twice as long after every conflict, without limit",
     AlwaysHealthy "always-healthy" "FT-06" "waits for the cloud for ever, and reports good health",
+    HurriesTheFirstLoop "hurries-the-first-loop" "FT-21" "is unwell before its first loop has had its time",
     NeverListsServersAgain "never-lists-servers-again" "FT-07" "does not notice servers that others delete",
     RepeatsLostCreate "repeats-lost-create" "FT-08" "creates again when the answer was lost",
     GivesUpLeaseAtOnce "gives-up-lease-at-once" "FT-09" "ends when its lease cannot be renewed once",

@@ -29,6 +29,8 @@ pub(crate) struct Health {
 struct Last {
     active: Time,
     success: Time,
+    /// No loop was good yet.
+    starting: bool,
 }
 
 impl Health {
@@ -39,7 +41,8 @@ impl Health {
     /// From now on loops are expected.
     pub(crate) fn begin(&self) {
         let now = self.clock.now();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(Last { active: now, success: now });
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Last { active: now, success: now, starting: true });
     }
 
     pub(crate) fn active(&self) {
@@ -47,7 +50,7 @@ impl Health {
     }
 
     pub(crate) fn success(&self) {
-        self.note(|last, now| last.success = now);
+        self.note(|last, now| (last.success, last.starting) = (now, false));
     }
 
     fn note(&self, note: impl Fn(&mut Last, Time)) {
@@ -62,11 +65,17 @@ impl Health {
         let last = (*self.last.lock().unwrap_or_else(PoisonError::into_inner))?;
         let now = self.clock.now();
         let (idle, failing) = (now.since(last.active), now.since(last.success));
+        let arguments = &self.settings.arguments;
+        let (inactivity, failure) = (arguments.max_inactivity, arguments.max_failing_time);
+        let starting = last.starting && !self.settings.has(Defect::HurriesTheFirstLoop);
         if self.settings.has(Defect::AlwaysHealthy) {
             None
-        } else if idle > self.settings.arguments.max_inactivity {
+        } else if starting {
+            (failing > arguments.max_startup_time.max(inactivity).max(failure))
+                .then(|| format!("no successful loop since the start {failing:?} ago"))
+        } else if idle > inactivity {
             Some(format!("last activity {idle:?} ago"))
-        } else if failing > self.settings.arguments.max_failing_time {
+        } else if failing > failure {
             Some(format!("last successful loop {failing:?} ago"))
         } else {
             None

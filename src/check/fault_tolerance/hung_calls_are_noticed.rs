@@ -1,5 +1,5 @@
 //! FT-06. While a call to the cloud has no answer and the subject publishes no status, its health check fails within the time of
-//! inactivity, half a minute and two loops after the call began; or it ends. The subject of the promise is the process that
+//! inactivity, half a minute and two loops after the call began (in a first loop: of a start, after the start); or it ends. The subject of the promise is the process that
 //! called; each call is judged once. Excused is who writes its status while the call hangs, was not well before, or is ended or
 //! stopped meanwhile. Half a minute and two loops are more than any latency.
 //!
@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use mock_clock::Time;
 
+use super::first_loops_get_their_time::looped;
 use crate::check::scene::timed;
 use crate::check::{Expectation, HETZNER, Kind, Level, Tally, Verdict, Versions};
 use crate::code::Code;
@@ -55,10 +56,16 @@ fn check(history: &History) -> Verdict {
             })
         };
         let writes = query::status_writes(history);
+        let starts = query::starts(history);
         let mut tally = Tally::default();
         for (event, happened) in history.events.iter().enumerate() {
             let What::Call(call) = &happened.what else { continue };
-            let until = call.began + inactivity + HALF_A_MINUTE + scene.slack();
+            let startup = scene.timer(Timer::MaxStartup).unwrap_or_default();
+            let start = starts.iter().rev().find(|(at, _, by)| *by == call.replica && *at <= call.began);
+            let starting = start.filter(|(at, _, _)| !looped(scene, call.replica, *at, call.began));
+            let patience = starting.map(|(at, _, _)| *at + startup).max(Some(call.began + inactivity));
+            let patience = patience.unwrap_or(call.began);
+            let until = patience + HALF_A_MINUTE + scene.slack();
             // Who writes while it hangs does not wait for it; a process that is started after it says nothing of that.
             let published = writes.iter().any(|(at, _, replica)| {
                 *replica == call.replica && *at > call.began + scene.slack() && *at <= until.min(happened.at)
@@ -72,7 +79,7 @@ fn check(history: &History) -> Verdict {
                 sick && *replica == call.replica && call.began <= *at && *at <= until
             });
             // One that is noticed is over when the subject is started again.
-            let long = if noticed { call.began + inactivity } else { until };
+            let long = if noticed { patience } else { until };
             let hung = call.to == Api::Cloud && call.method == "GET" && !call.open && happened.at > long;
             if !hung || published || !asked(call.replica, call.began) {
                 continue;

@@ -5,6 +5,7 @@ pub(in crate::check) mod conflicts_do_not_freeze;
 pub(in crate::check) mod failed_orders_are_cleared_away;
 pub(in crate::check) mod failed_removals_are_undone;
 pub(in crate::check) mod few_calls_while_limited;
+pub(in crate::check) mod first_loops_get_their_time;
 pub(in crate::check) mod hung_calls_are_noticed;
 pub(in crate::check) mod left_taints_are_cleared;
 pub(in crate::check) mod lists_that_mislead_cost_nothing;

@@ -191,6 +191,9 @@ pub(crate) struct Arguments {
     /// Unhealthy after so long without a good loop
     #[arg(long, default_value = "15m", value_parser = span)]
     pub(crate) max_failing_time: Duration,
+    /// Unhealthy after so long without a first good loop; until then neither of those counts
+    #[arg(long, default_value = "20m", value_parser = span)]
+    pub(crate) max_startup_time: Duration,
 }
 
 /// A duration as Go writes it: `1h30m`, `10s`, `500ms`, `0`.
