@@ -68,7 +68,7 @@ fn end(history: &History, start: usize) -> Option<End> {
                     return Some(End { at: happened.at, evidence, by_itself });
                 }
                 SubjectChange::Killed | SubjectChange::Paused | SubjectChange::Unwell { .. } => {
-                    by_itself = false
+                    by_itself = false;
                 }
                 _ => {}
             },

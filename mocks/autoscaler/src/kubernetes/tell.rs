@@ -113,33 +113,28 @@ impl KubeClient {
         };
         let params = PostParams::default();
         let last = self.status.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let known = match last {
-            Some(mut map) => {
-                change(&mut map);
-                match self.ask(maps.replace(STATUS, &params, &map)).await {
-                    // Somebody else has written or deleted it.
-                    Err(refusal) if [404, 409].contains(&refusal.code) => None,
-                    written => Some(written?),
-                }
+        let mut written = None;
+        if let Some(mut map) = last {
+            change(&mut map);
+            match self.ask(maps.replace(STATUS, &params, &map)).await {
+                // Somebody else has written or deleted it.
+                Err(refusal) if [404, 409].contains(&refusal.code) => {}
+                answer => written = Some(answer?),
             }
-            None => None,
-        };
-        let written = match known {
-            Some(written) => written,
-            None => match self.ask(maps.get_opt(STATUS)).await? {
-                Some(mut map) => {
-                    change(&mut map);
-                    self.ask(maps.replace(STATUS, &params, &map)).await?
-                }
-                None => {
-                    let metadata = ObjectMeta { name: Some(STATUS.to_owned()), ..ObjectMeta::default() };
-                    let mut map = ConfigMap { metadata, ..ConfigMap::default() };
-                    change(&mut map);
-                    self.ask(maps.create(&params, &map)).await?
-                }
-            },
-        };
-        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = Some(written);
+        }
+        if written.is_none() {
+            let known = self.ask(maps.get_opt(STATUS)).await?;
+            let named = ObjectMeta { name: Some(STATUS.to_owned()), ..ObjectMeta::default() };
+            let new = known.is_none();
+            let mut map = known.unwrap_or_else(|| ConfigMap { metadata: named, ..ConfigMap::default() });
+            change(&mut map);
+            written = Some(if new {
+                self.ask(maps.create(&params, &map)).await?
+            } else {
+                self.ask(maps.replace(STATUS, &params, &map)).await?
+            });
+        }
+        *self.status.lock().unwrap_or_else(PoisonError::into_inner) = written;
         Ok(())
     }
 
