@@ -1,7 +1,7 @@
 //! FT-21. From its start until the documented time for a first loop is over, the health check of a process whose first loop has not
 //! come to a good end does not fail.
 //!
-//! The subject is the process, judged once at each start. Before its first answer it need not answer at all, and who is stopped
+//! The subject is the process, judged once at each start. Only a bad answer counts, and not that there is none; who is stopped
 //! meanwhile is excused. Two loops and the half minute between two questions of a kubelet's three are granted.
 //!
 //! The smallest history that violates it:
@@ -71,7 +71,7 @@ fn asked(history: &History, start: usize, replica: u32) -> Option<(Option<usize>
         match told.change {
             _ if told.replica != replica => {}
             SubjectChange::Health { status: 200..400 } => was_well = true,
-            SubjectChange::Health { .. } if was_well => return Some((Some(event), happened.at)),
+            SubjectChange::Health { status: 400.. } if was_well => return Some((Some(event), happened.at)),
             SubjectChange::Paused => return None,
             SubjectChange::Exited { .. } | SubjectChange::Killed => {
                 return was_well.then_some((None, happened.at));

@@ -1,7 +1,7 @@
 //! FT-06. While a call to the cloud has no answer and the subject publishes no status, its health check fails within the time of
-//! inactivity, half a minute and two loops after the call began (in a first loop: of a start, after the start); or it ends. The subject of the promise is the process that
-//! called; each call is judged once. Excused is who writes its status while the call hangs, was not well before, or is ended or
-//! stopped meanwhile. Half a minute and two loops are more than any latency.
+//! inactivity, half a minute and two loops after the call began (in a first loop: within the time of one after the start); or it
+//! ends. The subject of the promise is the process that called; each call is judged once. Excused is who writes its status while
+//! the call hangs, was not well before, or is ended or stopped meanwhile. Half a minute and two loops are more than any latency.
 //!
 //! The smallest history that violates it:
 //!
