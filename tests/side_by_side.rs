@@ -58,7 +58,7 @@ fn table(out: &str) -> Vec<(String, String)> {
 #[test]
 fn verdicts_and_their_order_are_the_same_however_many_go_at_a_time() {
     let told = |jobs: &str| {
-        let arguments = [&["run"][..], &THREE, &["--seed", "7", "--jobs", jobs]].concat();
+        let arguments = [&["run", "--negative"][..], &THREE, &["--seed", "7", "--jobs", jobs]].concat();
         let output = scaleproof(&arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
         table(&String::from_utf8(output.stdout).unwrap())
@@ -85,7 +85,8 @@ fn scenarios_of_the_same_name_do_not_share_a_folder() {
 /// Starts three runs, two at a time.
 fn started(folder: &Folder) -> Child {
     let arguments =
-        [&["run"][..], &THREE, &["--seed", "7", "--jobs", "2", "--report", folder.text()]].concat();
+        [&["run", "--negative"][..], &THREE, &["--seed", "7", "--jobs", "2", "--report", folder.text()]]
+            .concat();
     scaleproof(&arguments).spawn().unwrap()
 }
 

@@ -6,6 +6,8 @@
 mod bad;
 #[path = "subjects/health.rs"]
 mod health;
+#[path = "subjects/hostile.rs"]
+mod hostile;
 #[path = "subjects/orphans.rs"]
 mod orphans;
 #[path = "subjects/own_words.rs"]

@@ -92,7 +92,8 @@ fn trial(scenario: PathBuf, foreign: Option<String>) -> Trial {
 /// The program, told to run these as the environment says.
 fn program(scenarios: &[PathBuf]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_scaleproof"));
-    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).arg("run").args(scenarios);
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::null()).args(["run", "--negative"]);
+    command.args(scenarios);
     command.args(["--seed", &env::var("SCALEPROOF_SEED").unwrap_or_else(|_| "1".to_owned())]);
     for (flag, variable) in [
         ("--subject", "SCALEPROOF_SUBJECT"),

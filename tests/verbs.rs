@@ -188,6 +188,27 @@ fn what_is_not_applicable_is_told_and_not_run() {
 }
 
 #[test]
+fn whoever_wants_a_conviction_says_so() {
+    let negative = "suites/negative/a-subject-that-ignores-the-maximum-is-convicted.yaml";
+    let why = "it is for a subject that is wrong on purpose; --negative runs it";
+    let (code, out, _) = run(&["run", negative]);
+    assert_eq!((code, out), (64, format!("not applicable {negative}: {why}\n")));
+    assert_eq!(run(&["run", "--negative", "--list", negative]).1, format!("applicable {negative}\n"));
+    // A history says itself what its scenario wants, and whoever gives it away can write there what he likes.
+    let folder = std::env::temp_dir().join(format!("scaleproof-wanted-{}", std::process::id()));
+    let forged = folder.join("history.jsonl");
+    let honest = fs::read_to_string("fixtures/histories/MM-01/one_too_many.violated.jsonl").unwrap();
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(&forged, honest.replacen("\"expect\":[", "\"convicts\":[\"MM-01\"],\"expect\":[", 1)).unwrap();
+    let forged = forged.to_str().unwrap();
+    let (code, out, err) = run(&["check", forged]);
+    assert_eq!(code, 1, "{out}");
+    assert!(err.contains("`--negative` takes a conviction for what was wanted"), "{err}");
+    assert_eq!(run(&["check", "--negative", forged]).0, 0);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn what_is_not_there_is_bad_input() {
     for arguments in [
         &["plan", "suites/none.yaml"][..],

@@ -16,7 +16,7 @@ use super::catalogue::find;
 use super::{Expectation, Level, Name, Verdict, catalogue};
 use crate::code::Code;
 use crate::history::query::{TIE, fault_spells, overdue, phase_event, worst_lag};
-use crate::history::{Event, History, Phase, StepEvent, What};
+use crate::history::{Event, History, Phase, StepEvent, SubjectChange, SubjectEvent, What};
 use crate::terms::{Provider, Version};
 
 /// Beyond this the harness was too late itself to say who came first, or that something came too late.
@@ -223,7 +223,7 @@ impl Doubts {
         let cut_short = cut_short.map(|why| format!("the history is cut short: {why}"));
         // What a subject did that was never steady is its own doing all the same.
         let unsteady = events.iter().find_map(|event| match &event.what {
-            What::Unsteady(words) => Some(format!("no step was done: {words}")),
+            What::Unsteady(words) => Some(format!("no step was done: {words}{}", misspoken(events))),
             _ => None,
         });
         let rest = unsteady.or(cut_short);
@@ -254,6 +254,17 @@ impl Doubts {
         };
         Verdict::Unknown { why: format!("{doubt}{seen}") }
     }
+}
+
+/// What the subject and the door did not understand of each other, if anything was; reads after a reason.
+fn misspoken(events: &[Event]) -> String {
+    let words = events.iter().find_map(|event| match &event.what {
+        What::Subject(SubjectEvent { replica, change: SubjectChange::Misspoke { why } }) => {
+            Some(format!("; replica {replica} and the door cannot agree on TLS: {why}"))
+        }
+        _ => None,
+    });
+    words.unwrap_or_default()
 }
 
 /// A fault that was healed, or was there to the end, without having hurt anybody.

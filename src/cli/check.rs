@@ -14,6 +14,7 @@ use crate::report::{Standing, Telling, html, json, junit, markdown};
 pub(super) const EXAMPLES: &str = "Examples:
   scaleproof check run/history.jsonl
   scaleproof check runs/*.jsonl --report out
+  scaleproof check --negative run/history.jsonl
 
 `--report DIR` writes report.json, junit.xml, summary.md and a timeline (HTML) for each history.";
 
@@ -22,6 +23,9 @@ pub(super) struct Arguments {
     /// Histories: JSON lines, as a run has stored them
     #[arg(value_name = "HISTORY", required = true)]
     histories: Vec<PathBuf>,
+    /// Take the conviction of what a scenario names under `convicts` for what was wanted: its subject is wrong on purpose
+    #[arg(long)]
+    negative: bool,
     /// Write reports into this folder
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
@@ -36,7 +40,14 @@ pub(super) fn check(arguments: &Arguments) -> Result<Exit, Exit> {
             Exit::BadInput
         })?;
         let judgement = judge(&history);
-        let telling = Telling::of(&history, &judgement, Some(&path.to_string_lossy()));
+        if !arguments.negative && !history.header.scenario.convicts.is_empty() {
+            complain(&format!(
+                "note: {} says that its subject is wrong on purpose; `--negative` takes a conviction for what was wanted",
+                path.display()
+            ));
+        }
+        let of = if arguments.negative { Telling::of_wrong_subject } else { Telling::of };
+        let telling = of(&history, &judgement, Some(&path.to_string_lossy()));
         say(&text::run(&telling, paint))?;
         if let Some(folder) = &arguments.report {
             write(folder, &timeline_name(number, path), &html::page(&history, &telling))?;

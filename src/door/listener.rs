@@ -21,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::exchange::pass;
 use super::{DoorError, Keeper, Way};
-use crate::history::What;
+use crate::history::{SubjectChange, SubjectEvent, What};
 
 /// One watch of each kind of thing, from many clients that share a connection.
 const STREAMS_MAX: u32 = 2_000;
@@ -76,10 +76,13 @@ where
             drop(shaking);
             serve(keeper, way, stream).await;
         }
-        // It spoke, and was not understood or did not trust us. Anything else is a caller that went away.
+        // It spoke, and was not understood or did not trust us: a fact about the subject, as only its entrance is there. Anything
+        // else is a caller that went away.
         Err(error) if error.kind() == io::ErrorKind::InvalidData => {
-            let says = format!("replica {} and the door cannot agree on TLS: {error}", way.replica);
-            keeper.recorder.record(What::Trouble(says));
+            if way.misspoke() {
+                let change = SubjectChange::Misspoke { why: error.to_string() };
+                keeper.recorder.record(What::Subject(SubjectEvent { replica: way.replica, change }));
+            }
         }
         Err(error) => tracing::debug!("a caller left while shaking hands: {error}"),
     }

@@ -87,12 +87,20 @@ pub struct Way {
     upstream: Upstream,
     /// The API did not answer when it was last asked.
     lost: AtomicBool,
+    /// Somebody has said here what is no TLS.
+    misspoke: AtomicBool,
 }
 
 impl Way {
     /// A replica's way to an API.
     pub fn new(replica: u32, to: Api, upstream: &Upstream) -> Self {
-        Self { replica, to, upstream: upstream.clone(), lost: AtomicBool::new(false) }
+        Self {
+            replica,
+            to,
+            upstream: upstream.clone(),
+            lost: AtomicBool::new(false),
+            misspoke: AtomicBool::new(false),
+        }
     }
 
     /// The API answers.
@@ -103,6 +111,11 @@ impl Way {
     /// The API does not answer. Whether that is news.
     fn lost(&self) -> bool {
         !self.lost.swap(true, Ordering::Relaxed)
+    }
+
+    /// Somebody has said what is no TLS. Whether that is news.
+    fn misspoke(&self) -> bool {
+        !self.misspoke.swap(true, Ordering::Relaxed)
     }
 }
 

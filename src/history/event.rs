@@ -262,6 +262,11 @@ pub enum SubjectChange {
     Paused,
     /// The harness has let it go on.
     Resumed,
+    /// What was said at its entrance of the door is no TLS, or does not trust the certificate there. Told once for each entrance.
+    Misspoke {
+        /// What is wrong with it.
+        why: String,
+    },
     /// Its health endpoint answers otherwise than before.
     Health {
         /// The status it answers with; 0 is no answer.

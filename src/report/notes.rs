@@ -265,6 +265,9 @@ pub(super) fn subject(event: &SubjectEvent) -> String {
         }
         SubjectChange::Paused => format!("replica {replica} is stopped by plan"),
         SubjectChange::Resumed => format!("replica {replica} goes on"),
+        SubjectChange::Misspoke { why } => {
+            format!("somebody at the entrance of replica {replica} and the door cannot agree on TLS: {why}")
+        }
         SubjectChange::Health { status: 0 } => format!("replica {replica} does not answer for its health"),
         SubjectChange::Health { status } => format!("replica {replica} answers {status} for its health"),
     }

@@ -16,6 +16,9 @@ pub(super) fn command(header: &Header) -> String {
     if let Some(binary) = subject.command.first().filter(|_| !own) {
         words.extend(["--binary", binary].map(quoted));
     }
+    if !header.scenario.convicts.is_empty() {
+        words.push("--negative".to_owned());
+    }
     words.extend(["--seed".to_owned(), header.seed.to_string()]);
     words.extend(["--time", &header.time].map(quoted));
     if header.cluster.kind != "embedded" {

@@ -11,6 +11,7 @@ use super::moment::{lasted, ms, of_event};
 use super::notes::Notes;
 use super::repeat;
 use crate::check::{Evidence, Judged, Judgement, Level, Name, Outcome, Verdict, catalogue, too_late};
+use crate::code::Code;
 use crate::history::query::missed;
 use crate::history::{AccountEvent, History, StepEvent, What};
 use crate::terms::{Provider, Version};
@@ -195,10 +196,20 @@ pub struct Totals {
 impl Telling {
     /// What a run has to tell; `stored` is where its history is.
     pub fn of(history: &History, judgement: &Judgement, stored: Option<&str>) -> Self {
+        Self::told(history, judgement, stored, &[])
+    }
+
+    /// The same of a subject that is wrong on purpose: what the scenario names under `convicts` is wanted. Whoever gives a history
+    /// away writes that name; so this is for those alone who ask for it.
+    pub fn of_wrong_subject(history: &History, judgement: &Judgement, stored: Option<&str>) -> Self {
+        Self::told(history, judgement, stored, &history.header.scenario.convicts)
+    }
+
+    fn told(history: &History, judgement: &Judgement, stored: Option<&str>, convicts: &[Code]) -> Self {
         let header = &history.header;
         let notes = Notes::of(history);
         let findings: Vec<Finding> =
-            judgement.judged.iter().map(|judged| finding(history, &notes, judged)).collect();
+            judgement.judged.iter().map(|judged| finding(history, &notes, judged, convicts)).collect();
         let standing = standing(&findings);
         let account = history.events.iter().rev().find_map(|event| match &event.what {
             What::Account(account) => Some(account.clone()),
@@ -295,8 +306,7 @@ fn standing(findings: &[Finding]) -> Standing {
     if foreign && worst <= Standing::Held { Standing::NotApplicable } else { worst }
 }
 
-fn finding(history: &History, notes: &Notes<'_>, judged: &Judged) -> Finding {
-    let convicts = &history.header.scenario.convicts;
+fn finding(history: &History, notes: &Notes<'_>, judged: &Judged, convicts: &[Code]) -> Finding {
     let wanted = judged.code.code().is_some_and(|code| convicts.contains(code));
     // A subject that is wrong on purpose may break more than it is known for.
     let forgiven = wanted || (!convicts.is_empty() && !judged.asked);

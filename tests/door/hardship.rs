@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use mock_clock::Clock as _;
 use scaleproof::door::{CallMatch, Fate, Injury, Upstream, Way};
-use scaleproof::history::{Recorder, file};
+use scaleproof::history::{Recorder, What, file};
 use scaleproof::terms::Api;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -24,6 +24,23 @@ async fn an_api_that_is_not_there_is_the_harness_s_fault_and_said_once() {
     }
     assert_eq!(stage.troubles(), 1);
     assert!(stage.calls().iter().all(|call| call.status == 502 && !call.done));
+}
+
+/// A subject could make everything unknown so.
+#[tokio::test]
+async fn nonsense_in_place_of_tls_is_the_caller_s_fault_and_said_once() {
+    let (stage, origin) = (Stage::new(), Origin::answering("x").await);
+    let upstream = Upstream::new(&format!("http://{}", origin.address), None).unwrap();
+    let door = stage.door.encrypted(Way::new(2, Api::Kubernetes, &upstream)).await.unwrap();
+    for _ in 0..3 {
+        let mut stream = TcpStream::connect(door).await.unwrap();
+        stream.write_all(b"\x16\x03\x01\x00\x05hello").await.unwrap();
+        // Until the door has had enough of it.
+        let _ = stream.read_to_end(&mut Vec::new()).await;
+    }
+    let told = stage.misspoken();
+    assert!(matches!(told.as_slice(), [(2, why)] if !why.is_empty()), "{told:?}");
+    assert_eq!(stage.troubles(), 0);
 }
 
 #[tokio::test]
@@ -145,11 +162,11 @@ async fn what_is_recorded_is_in_the_file_at_once() {
     let header = serde_json::from_str(include_str!("header.json")).unwrap();
     let recorder = Recorder::to_file(&path, &header, || (mock_clock::Time::EPOCH, 0)).unwrap();
     recorder.hide("a-secret-token");
-    recorder.record(scaleproof::history::What::Trouble("a-secret-token was there".to_owned()));
+    recorder.record(What::Trouble("a-secret-token was there".to_owned()));
     let read = file::open(&path).unwrap();
     assert_eq!(read, recorder.history(header));
     assert!(read.cut_short.is_some() && !format!("{read:?}").contains("a-secret-token"));
-    recorder.record(scaleproof::history::What::End);
+    recorder.record(What::End);
     assert_eq!(file::open(&path).unwrap().cut_short, None);
     assert!(Recorder::to_file(&path.join("x"), &read.header, || (mock_clock::Time::EPOCH, 0)).is_err());
 }

@@ -13,7 +13,7 @@ use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mock_clock::{Clock as _, VirtualClock};
 use scaleproof::door::{Door, Upstream, Way};
-use scaleproof::history::{CallEvent, Recorder, What};
+use scaleproof::history::{CallEvent, Recorder, SubjectChange, SubjectEvent, What};
 use scaleproof::terms::Api;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
@@ -53,6 +53,17 @@ impl Stage {
 
     pub(crate) fn troubles(&self) -> usize {
         self.recorder.events().iter().filter(|event| matches!(event.what, What::Trouble(_))).count()
+    }
+
+    /// What callers said that was no TLS, or did not trust: of whom, and why.
+    pub(crate) fn misspoken(&self) -> Vec<(u32, String)> {
+        let told = |what: &What| match what {
+            What::Subject(SubjectEvent { replica, change: SubjectChange::Misspoke { why } }) => {
+                Some((*replica, why.clone()))
+            }
+            _ => None,
+        };
+        self.recorder.events().iter().filter_map(|event| told(&event.what)).collect()
     }
 
     /// Waits until the history has so many calls.

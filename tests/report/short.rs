@@ -112,13 +112,15 @@ fn a_negative_scenario_is_well_when_the_subject_is_convicted_and_not_when_it_is_
     judgement.judged.retain(|judged| ["MM-01", "SD-01", "SD-02"].contains(&judged.code.to_string().as_str()));
     judgement.judged[1].asked = false;
     let standings = |history: &History, judgement: &Judgement| -> Vec<Standing> {
-        let told = Telling::of(history, judgement, None);
+        let told = Telling::of_wrong_subject(history, judgement, None);
         told.findings.iter().map(|finding| finding.standing).chain([told.standing]).collect()
     };
     let (held, convicted, violated) = (Standing::Held, Standing::Convicted, Standing::Violated);
     assert_eq!(standings(&history, &judgement), [violated, violated, held, violated], "no negative scenario");
     history.header.scenario.convicts = vec![Code::new("MM-01")];
     assert_eq!(standings(&history, &judgement), [convicted, convicted, held, convicted]);
+    let believed = Telling::of(&history, &judgement, None);
+    assert_eq!(believed.standing, violated, "nobody asked for it, and anybody can write that into a history");
     judgement.judged[1].asked = true;
     assert_eq!(standings(&history, &judgement), [convicted, violated, held, violated], "asked for, to hold");
     history.header.scenario.convicts = vec![Code::new("SD-02")];

@@ -119,6 +119,16 @@ async fn a_server_runs_without_being_looked_at() {
     }
 }
 
+/// Whoever reaches its port can change everything.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_administers_it_unless_that_is_asked_for() {
+    let cloud = Cloud::builder().token("token").start().await.unwrap();
+    assert_eq!(cloud.admin_address(), None);
+    let asked =
+        Cloud::builder().token("token").admin((std::net::Ipv4Addr::LOCALHOST, 0).into()).start().await;
+    assert!(asked.unwrap().admin_address().is_some());
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn on_a_clock_that_skips_idle_time_an_hour_is_nothing() {
     let clock = VirtualClock::idle_skip().unwrap();

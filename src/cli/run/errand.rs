@@ -145,7 +145,7 @@ impl Errand {
             e => (Exit::Bug, e.to_string()),
         })?;
         let stored = self.directory.join("history.jsonl");
-        let telling = Telling::of(&history, &judge(&history), Some(&stored.to_string_lossy()));
+        let telling = Telling::of_wrong_subject(&history, &judge(&history), Some(&stored.to_string_lossy()));
         if self.timeline {
             let written = write(&self.directory, "timeline.html", &html::page(&history, &telling));
             written.map_err(|exit| (exit, "draw the timeline".to_owned()))?;

@@ -47,6 +47,9 @@ Of their names, `suites/` and `.yaml` may be left out.
 Standard output holds the results: runs that did not hold in full, in the order of the scenarios, then a table. How the
 runs go is told on standard error. With Ctrl-C nothing more begins, and what runs ends in good order.";
 
+/// Why a scenario with `convicts` is not run.
+const WRONG_ON_PURPOSE: &str = "it is for a subject that is wrong on purpose; --negative runs it";
+
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
     /// Scenarios, or folders with scenarios: here, or of those that come along
@@ -82,6 +85,9 @@ pub(super) struct Arguments {
     /// Run again, so often, what was not judged because this machine had too much to do; every attempt is told
     #[arg(long, value_name = "N", default_value_t = 0)]
     retry_late: u32,
+    /// Run scenarios, too, that want their subject convicted (`convicts`), as one that is wrong on purpose should be
+    #[arg(long)]
+    negative: bool,
     /// Say of each scenario whether it would be run or is not applicable, and why not, and run none
     #[arg(long)]
     list: bool,
@@ -204,6 +210,10 @@ fn cast(
             subjects.insert(name.to_owned(), Subject::find(name, arguments.binary.as_deref(), version)?);
         }
         let subject = subjects[name].clone();
+        if !scenario.convicts.is_empty() && !arguments.negative {
+            foreign.add(path.clone(), WRONG_ON_PURPOSE.to_owned());
+            continue;
+        }
         match planned(scenario, &subject, seed) {
             Ok(Ok(plan)) => parts.push(Part { scenario: path.clone(), replicas: plan.replicas, subject }),
             Ok(Err(why)) => foreign.add(path.clone(), why),

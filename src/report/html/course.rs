@@ -162,6 +162,7 @@ fn glyph(change: &SubjectChange) -> &'static str {
         SubjectChange::Killed | SubjectChange::Unwell { .. } => "✖",
         SubjectChange::Paused => "‖",
         SubjectChange::Resumed => "▶",
+        SubjectChange::Misspoke { .. } => "!",
         SubjectChange::Health { status } if (200..300).contains(status) => "♥",
         SubjectChange::Health { .. } => "♡",
     }

@@ -19,7 +19,7 @@ use crate::profile::Profile;
 
 use listener::Listener;
 
-/// A running cloud: the API on one port, its administration on another.
+/// A running cloud: the API on one port, and its administration on another, if that is asked for.
 ///
 /// ```
 /// # #[tokio::main]
@@ -32,7 +32,7 @@ use listener::Listener;
 pub struct Cloud {
     shared: Arc<Shared>,
     api: Listener,
-    admin: Listener,
+    admin: Option<Listener>,
     /// Ends with the cloud.
     _keeper: JoinSet<()>,
 }
@@ -42,7 +42,7 @@ pub struct Cloud {
 pub struct Builder {
     clock: Option<VirtualClock>,
     listen: SocketAddr,
-    admin: SocketAddr,
+    admin: Option<SocketAddr>,
     tokens: Vec<Token>,
     catalogue: Catalogue,
     profile: Profile,
@@ -68,7 +68,7 @@ impl Cloud {
         Builder {
             clock: None,
             listen: anywhere,
-            admin: anywhere,
+            admin: None,
             tokens: Vec::new(),
             catalogue: Catalogue::builtin(),
             profile: Profile::default(),
@@ -83,9 +83,9 @@ impl Cloud {
         self.api.address()
     }
 
-    /// Where its administration listens.
-    pub fn admin_address(&self) -> SocketAddr {
-        self.admin.address()
+    /// Where its administration listens, if it does.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin.as_ref().map(Listener::address)
     }
 
     /// What clients take as their endpoint: `http://127.0.0.1:8080/v1`.
@@ -137,10 +137,10 @@ impl Builder {
         self
     }
 
-    /// The administration listens here. It knows no tokens.
+    /// The administration listens here; without this, nowhere. It knows no tokens: whoever reaches it can change everything.
     #[must_use]
     pub fn admin(mut self, address: SocketAddr) -> Self {
-        self.admin = address;
+        self.admin = Some(address);
         self
     }
 
@@ -211,8 +211,8 @@ impl Builder {
         if let Some(limit) = self.requests_per_hour {
             engine.limit_requests(now, limit);
         }
-        let sockets = [listener::bind(self.listen)?, listener::bind(self.admin)?];
-        let [socket, admin_socket] = sockets;
+        let socket = listener::bind(self.listen)?;
+        let admin_socket = self.admin.map(listener::bind).transpose()?;
         if let Ok(address) = socket.local_addr() {
             engine.reached_at(&format!("http://{address}"));
         }
@@ -223,7 +223,10 @@ impl Builder {
             lost: watch::channel(None).0,
         });
         let api = Listener::start(socket, Arc::clone(&shared), Engine::answer).await?;
-        let admin = Listener::start(admin_socket, Arc::clone(&shared), admin::answer).await?;
+        let admin = match admin_socket {
+            Some(socket) => Some(Listener::start(socket, Arc::clone(&shared), admin::answer).await?),
+            None => None,
+        };
         let mut keeper = JoinSet::new();
         keeper.spawn(keep(Arc::clone(&shared)));
         Ok(Cloud { shared, api, admin, _keeper: keeper })

@@ -132,7 +132,8 @@ fn furnish(serve: &Serve, clock: VirtualClock) -> Result<(Builder, Vec<String>),
 
 /// Tells on standard output where it is and how to use it. Nobody need be reading.
 fn greet(cloud: &Cloud, serve: &Serve, tokens: &[String]) {
-    let (api, admin) = (here(cloud.address()), here(cloud.admin_address()));
+    let api = here(cloud.address());
+    let admin = cloud.admin_address().map_or_else(String::new, |address| here(address).to_string());
     let token = tokens.first().or(serve.read_only_tokens.first()).map_or("", String::as_str);
     let kept = match &serve.state {
         Some(place) => format!("Everything is kept in {}.", place.display()),
