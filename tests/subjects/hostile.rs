@@ -30,7 +30,7 @@ fn one_that_looks_for_an_administration_finds_none() {
                 printf 'GET / HTTP/1.0\r\n\r\n' >&3
                 timeout 2 cat <&3
                 exec 3>&-
-            done < /proc/net/tcp
+            done <<<"$(cat /proc/net/tcp)"
         "#,
     );
     let program = workshop
