@@ -57,14 +57,19 @@ fn check(history: &History) -> Verdict {
         };
         let writes = query::status_writes(history);
         let starts = query::starts(history);
+        let startup = scene.timer(Timer::MaxStartup).unwrap_or_default();
         let mut tally = Tally::default();
         for (event, happened) in history.events.iter().enumerate() {
             let What::Call(call) = &happened.what else { continue };
-            let startup = scene.timer(Timer::MaxStartup).unwrap_or_default();
+            let late = call.began + inactivity;
+            // Most calls are not for this: what follows looks at the whole history.
+            let of_use = call.to == Api::Cloud && call.method == "GET" && !call.open;
+            if !of_use || happened.at <= late || !asked(call.replica, call.began) {
+                continue;
+            }
             let start = starts.iter().rev().find(|(at, _, by)| *by == call.replica && *at <= call.began);
             let starting = start.filter(|(at, _, _)| !looped(scene, call.replica, *at, call.began));
-            let patience = starting.map(|(at, _, _)| *at + startup).max(Some(call.began + inactivity));
-            let patience = patience.unwrap_or(call.began);
+            let patience = starting.map_or(late, |(at, _, _)| late.max(*at + startup));
             let until = patience + HALF_A_MINUTE + scene.slack();
             // Who writes while it hangs does not wait for it; a process that is started after it says nothing of that.
             let published = writes.iter().any(|(at, _, replica)| {
@@ -80,8 +85,7 @@ fn check(history: &History) -> Verdict {
             });
             // One that is noticed is over when the subject is started again.
             let long = if noticed { patience } else { until };
-            let hung = call.to == Api::Cloud && call.method == "GET" && !call.open && happened.at > long;
-            if !hung || published || !asked(call.replica, call.began) {
+            if happened.at <= long || published {
                 continue;
             }
             tally.exercised();
